@@ -1,0 +1,89 @@
+"""The one tree of errors that users see.
+
+    LabError                  what failed, where, what was last seen, what to do next
+    ├── CheckFailed           exit 1   something is not as it should be
+    │   └── CleanUpFailed              something of the lab is left behind
+    ├── UsageError            exit 2   the command line or a file of the user is wrong
+    ├── NotReady              exit 3   this machine lacks something
+    ├── TimedOut              exit 4   a wait ended without what was waited for
+    └── Interrupted           exit 130 Ctrl-C or SIGTERM
+
+Raised where the facts are known, rendered once, in `lab.cli.main`. They live apart from what
+raises them to keep the imports one-way.
+"""
+
+from typing import ClassVar
+
+from lab.core.exit_codes import ExitCode
+
+
+class LabError(Exception):
+    """A failure with everything a user needs to act on it.
+
+    `what` is one sentence; `where` a file, command or object; `seen` the last observation, often
+    the words of another program; `remedy` one sentence; `commands` are lines to paste.
+    """
+
+    exit_code: ClassVar[ExitCode] = ExitCode.CHECK_FAILED
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        seen: str = "",
+        remedy: str = "",
+        commands: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.seen = seen
+        self.remedy = remedy
+        self.commands = commands
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def render(self) -> str:
+        """Return the text for a terminal: one labelled line per fact, commands last."""
+        lines = [self.what]
+        for label, text in (("where", self.where), ("seen", self.seen), ("next", self.remedy)):
+            if text:
+                first, *rest = text.rstrip().splitlines()
+                lines.append(f"  {label + ':':<7}{first}")
+                lines.extend(f"         {line}" for line in rest)
+        lines.extend(f"         $ {command}" for command in self.commands)
+        return "\n".join(lines)
+
+
+class CheckFailed(LabError):
+    """Something is not as it should be."""
+
+
+class CleanUpFailed(CheckFailed):
+    """Something of the lab is left behind; the text says what and how to remove it."""
+
+
+class UsageError(LabError):
+    """The command line or a file of the user is wrong."""
+
+    exit_code = ExitCode.USAGE
+
+
+class NotReady(LabError):
+    """This machine lacks something that the lab needs."""
+
+    exit_code = ExitCode.NOT_READY
+
+
+class TimedOut(LabError):
+    """A wait ended without what was waited for."""
+
+    exit_code = ExitCode.TIMED_OUT
+
+
+class Interrupted(LabError):
+    """The user, or the system, asked for an end."""
+
+    exit_code = ExitCode.INTERRUPTED

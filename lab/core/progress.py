@@ -1,0 +1,28 @@
+"""How long work reports on itself, without knowing whether a person or a log reads it."""
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Told of steps as they start, move and end. Safe to call from several threads."""
+
+    def step(self, title: str) -> AbstractContextManager["Step"]:
+        """Open a step: it is done when the context ends, failed when that raises."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Say one line that belongs to no step: a choice that was made, and why."""
+        ...
+
+
+class Step(Protocol):
+    """One running step."""
+
+    def update(self, detail: str) -> None:
+        """Replace the short text behind the title, such as `3 of 7`."""
+        ...
+
+    def cached(self) -> None:
+        """Mark the step as found done already."""
+        ...

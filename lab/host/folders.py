@@ -1,0 +1,35 @@
+"""Where the lab keeps its files: state that a running lab needs, and a cache it can lose.
+
+Follows the XDG base directory specification; `GPULAB_STATE_DIR` and `GPULAB_CACHE_DIR` override.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Folders:
+    """`state` holds one folder per lab, `cache` what can be built or fetched again."""
+
+    state: Path
+    cache: Path
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str] | None = None) -> "Folders":
+        """Return the folders that the environment (default: this process's) asks for."""
+        env = os.environ if environment is None else environment
+        home = Path(env["HOME"]) if env.get("HOME") else Path.home()
+        return cls(
+            state=_folder(env, "GPULAB_STATE_DIR", "XDG_STATE_HOME", home / ".local/state"),
+            cache=_folder(env, "GPULAB_CACHE_DIR", "XDG_CACHE_HOME", home / ".cache"),
+        )
+
+
+def _folder(env: Mapping[str, str], own: str, xdg: str, default: Path) -> Path:
+    if env.get(own):
+        return Path(env[own]).absolute()
+    base = Path(env.get(xdg, ""))
+    # The specification says that a relative path is to be ignored.
+    return (base if base.is_absolute() else default) / "gpu-lab"
