@@ -1,0 +1,38 @@
+"""Options that several commands share, so that they read the same everywhere."""
+
+import re
+from typing import Final
+
+import click
+
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?")
+
+
+def _checked_name(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001
+    # kind makes host names of it (`<name>-control-plane`), which end at 63 characters.
+    if not _NAME.fullmatch(value):
+        raise click.BadParameter(
+            f"{value!r}: use 1 to 32 lower-case letters, digits and '-', with a letter or digit "
+            "at both ends"
+        )
+    return value
+
+
+name_option = click.option(
+    "-n",
+    "--name",
+    default="gpu-lab",
+    show_default=True,
+    envvar="GPULAB_NAME",
+    callback=_checked_name,
+    help="The lab's name; labs with different names live side by side.",
+)
+
+output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="What to print on stdout.",
+)
