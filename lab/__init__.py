@@ -5,6 +5,4 @@ The package is layered; each layer imports downwards only (checked by import-lin
 `images`, `install`, `cli`. What runs on a node is the separate package `fake_plugin`.
 """
 
-from typing import Final
-
-__version__: Final = "0.1.0"
+__version__ = "0.1.0"
