@@ -46,8 +46,7 @@ class Finished:
 
     def tail(self) -> str:
         """Return the last lines that it printed, stderr before stdout."""
-        text = self.stderr.strip() or self.stdout.strip() or "(it printed nothing)"
-        return "\n".join(text.splitlines()[-_QUOTED_LINES:])
+        return _tail(self.stderr) or _tail(self.stdout) or "(it printed nothing)"
 
 
 class ProcessFailed(LabError):
@@ -101,14 +100,21 @@ class Processes:
         started = time.monotonic()
         child = self._start(command, stdin, stdout, cwd, env)
         try:
-            out, err = _communicate(child, stdin, timeout, on_line)
+            out, err = _communicate(
+                child, stdin if isinstance(stdin, bytes) else None, timeout, on_line
+            )
         except subprocess.TimeoutExpired as error:
+            end(child)
             raise TimedOut(
                 f"{Path(command[0]).name} did not end within {timeout:g} s",
                 where=pasteable(command),
+                seen=_tail(_text(error.stderr)),
             ) from error
-        finally:
+        except BaseException:
             end(child)
+            raise
+        finally:
+            _close(child)
             with self._lock:
                 self._running.discard(child)
         if self._cancelled:
@@ -151,23 +157,27 @@ class Processes:
                     env={**os.environ, **env} if env else None,
                     start_new_session=True,
                 )
-            except FileNotFoundError as error:
+            except OSError as error:
                 raise NotReady(
-                    f"the program {command[0]} is not there", where=pasteable(command)
+                    f"the program {command[0]} cannot be started",
+                    where=pasteable(command),
+                    seen=str(error),
                 ) from error
             self._running.add(child)
             return child
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
-    """Make sure that the child, with its group, has ended: SIGTERM, then SIGKILL after a grace."""
+    """Make sure that the child and its group have ended.
+
+    SIGTERM, and SIGKILL for what is left of the group when the child has gone or a grace is over.
+    """
     if child.poll() is None:
         _signal_group(child, signal.SIGTERM)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             child.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            _signal_group(child, signal.SIGKILL)
-            child.wait()
+    _signal_group(child, signal.SIGKILL)
+    child.wait()
 
 
 def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
@@ -177,32 +187,54 @@ def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> Non
 
 def _communicate(
     child: subprocess.Popen[bytes],
-    stdin: IO[bytes] | bytes | None,
+    stdin: bytes | None,
     timeout: float | None,
     on_line: Callable[[str], None] | None,
 ) -> tuple[str, str]:
     if on_line is None:
-        out, err = child.communicate(stdin if isinstance(stdin, bytes) else None, timeout)
+        out, err = child.communicate(stdin, timeout)
         return _text(out), _text(err)
-    lines: list[str] = []
-    reader = threading.Thread(target=_read_lines, args=(child, lines, on_line), daemon=True)
+    started = time.monotonic()
+    lines: list[bytes] = []
+    # Taken away from the child, so that `communicate` leaves this one to the thread.
+    stderr, child.stderr = child.stderr, None
+    reader = threading.Thread(target=_read_lines, args=(stderr, lines, on_line), daemon=True)
     reader.start()
     try:
-        out = child.stdout.read() if child.stdout else b""
-        child.wait(timeout)
-    finally:
-        end(child)
-        reader.join(GRACE_SECONDS)
-    return _text(out), "".join(lines)
+        out, _ = child.communicate(stdin, timeout)
+        # A grandchild can keep stderr open for longer than the child lives.
+        _join(reader, child, timeout, started)
+    except subprocess.TimeoutExpired as error:
+        error.stderr = b"".join(lines)
+        raise
+    return _text(out), _text(b"".join(lines))
 
 
-def _read_lines(
-    child: subprocess.Popen[bytes], lines: list[str], on_line: Callable[[str], None]
+def _join(
+    reader: threading.Thread, child: subprocess.Popen[bytes], timeout: float | None, started: float
 ) -> None:
-    for raw in child.stderr or ():
-        line = _text(raw)
-        lines.append(line)
-        on_line(line.rstrip())
+    reader.join(None if timeout is None else max(0, started + timeout - time.monotonic()))
+    if timeout is not None and reader.is_alive():
+        raise subprocess.TimeoutExpired(child.args, timeout)
+
+
+def _read_lines(stderr: IO[bytes], lines: list[bytes], on_line: Callable[[str], None]) -> None:
+    with stderr:
+        for raw in stderr:
+            lines.append(raw)
+            on_line(_text(raw).rstrip())
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        if pipe is not None:
+            # What was still to be written to a child that has gone is of no use to anybody.
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_QUOTED_LINES:])
 
 
 def _text(raw: bytes | None) -> str:
