@@ -1,0 +1,1 @@
+"""The kind backend: real Kubernetes in containers of the local Docker engine."""
