@@ -1,0 +1,87 @@
+# Thin wrappers: each target is one command that you could type yourself.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+# What a lab needs, and what working on gpu-lab needs. Both are pinned with hashes; the stamp makes
+# sure that they are installed once per change.
+RUN := $(VENV)/.run
+DEV := $(VENV)/.dev
+# No addresses in the locks: whoever installs decides where packages come from.
+LOCK := $(BIN)/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-annotate --no-emit-index-url
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: lab-up
+lab-up: $(RUN) ## Create the lab (ARGS="--name x" and the like are passed on)
+	@$(BIN)/gpulab up $(ARGS)
+
+.PHONY: lab-down
+lab-down: $(RUN) ## Remove the lab
+	@$(BIN)/gpulab down $(ARGS)
+
+.PHONY: lab-status
+lab-status: $(RUN) ## Show the lab's nodes and devices
+	@$(BIN)/gpulab status $(ARGS)
+
+.PHONY: doctor
+doctor: $(RUN) ## Check whether this machine can run a lab
+	@$(BIN)/gpulab doctor $(ARGS)
+
+.PHONY: node-image
+node-image: $(RUN) ## Build a kind node image from source, where none can be pulled (25 min on 2 cores)
+	@$(BIN)/gpulab image build-node $(ARGS)
+
+.PHONY: test
+test: lint types layers unit kind ## Run everything that a change must pass
+
+.PHONY: lint
+lint: $(DEV) ## Check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: types
+types: $(DEV) ## Check types
+	$(BIN)/mypy
+
+.PHONY: layers
+layers: $(DEV) ## Check that layers import downwards only
+	$(BIN)/lint-imports
+
+.PHONY: unit
+unit: $(DEV) ## Run the tests that need no Docker
+	$(BIN)/pytest tests/unit $(ARGS)
+
+.PHONY: kind
+kind: $(DEV) ## Run the tests on real kind clusters (GPULAB_REQUIRE=kind: no skipping)
+	$(BIN)/pytest tests/kind $(ARGS)
+
+.PHONY: format
+format: $(DEV) ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: bench-up
+bench-up: $(DEV) ## Measure `gpulab up` against bare kind, and the plugin
+	$(BIN)/python benchmarks/up.py $(ARGS)
+
+.PHONY: lock
+lock: $(DEV) ## Pin the newest versions of everything, with hashes
+	$(LOCK) --extra build -o requirements.lock
+	$(LOCK) --all-extras -o requirements-dev.lock
+
+$(RUN): requirements.lock pyproject.toml
+	@echo "Installing gpu-lab into $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV): $(RUN) requirements-dev.lock
+	@$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@

@@ -1,0 +1,11 @@
+"""What every command that touches this machine starts from."""
+
+from lab.cli.console import progress_for
+from lab.host.folders import Folders
+from lab.host.processes import Processes
+from lab.install.site import Site
+
+
+def this_site() -> Site:
+    """Return the means of this process: its children, its folders, its terminal."""
+    return Site(Processes(), Folders.of(), progress_for())

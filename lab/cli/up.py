@@ -1,0 +1,77 @@
+"""`gpulab up`."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from lab.cli.options import name_option, output_option
+
+#: Where a checkout keeps the configuration that `up` uses by itself.
+_KIND_CONFIG: Final = Path("kind-config.yaml")
+_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@name_option
+@click.option(
+    "-f",
+    "--fleet",
+    "fleet_file",
+    type=_FILE,
+    help="The fleet file: which nodes have which devices. Default: one worker with two devices.",
+)
+@click.option(
+    "--kind-config",
+    type=_FILE,
+    help="The kind configuration. Default: kind-config.yaml of the current folder, if it is there.",
+)
+@click.option(
+    "--node-image", help="The image for the nodes. Default: one built here, else kind's own."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=180,
+    show_default=True,
+    help="How many seconds to wait for the devices.",
+)
+@output_option
+def up(  # noqa: PLR0913, PLR0917 - one per option
+    name: str,
+    fleet_file: Path | None,
+    kind_config: Path | None,
+    node_image: str | None,
+    timeout: float,
+    output: str,
+) -> None:
+    """Create the lab, or bring the one that is there up to date."""
+    from lab.cli.site import this_site
+    from lab.cli.table import print_status
+    from lab.core.fleet import Fleet, load_fleet
+    from lab.install.status import observe, running_lab
+    from lab.install.up import Order, bring_up
+
+    fleet = load_fleet(fleet_file) if fleet_file else Fleet.default()
+    if kind_config is None and _KIND_CONFIG.exists():
+        kind_config = _KIND_CONFIG
+    site = this_site()
+    bring_up(Order(name, fleet, kind_config, node_image, timeout), site)
+    status = observe(running_lab(site, name))
+    print_status(status, output)
+    if output == "text":
+        for line in _next_commands(name, status.kubeconfig):
+            click.echo(line)
+
+
+def _next_commands(name: str, kubeconfig: str) -> tuple[str, ...]:
+    named = "" if name == "gpu-lab" else f" --name {name}"
+    return (
+        "",
+        "Next:",
+        f"  export KUBECONFIG={kubeconfig}",
+        f"  kubectl describe node {name}-worker | grep -A9 Allocatable",
+        "  kubectl apply -f examples/gpu-test-pod.yaml",
+        "  kubectl logs gpu-test-pod",
+        f"  gpulab down{named}",
+    )

@@ -1,0 +1,77 @@
+"""From the API's JSON to the values of `lab.cluster.objects`."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from kubernetes.utils.quantity import parse_quantity
+
+from lab.cluster.objects import Node, Pod
+
+Json = Mapping[str, Any]
+
+
+def node(found: Json) -> Node:
+    """Read a v1 Node."""
+    status = found["status"]
+    conditions = {each["type"]: each["status"] for each in status.get("conditions", ())}
+    taints = found["spec"].get("taints", ())
+    return Node(
+        name=found["metadata"]["name"],
+        ready=conditions.get("Ready") == "True",
+        version=status["nodeInfo"]["kubeletVersion"],
+        labels=found["metadata"].get("labels", {}),
+        taints=frozenset((each["key"], each.get("value", ""), each["effect"]) for each in taints),
+        capacity=extended_resources(status.get("capacity", {})),
+        allocatable=extended_resources(status.get("allocatable", {})),
+    )
+
+
+def pod(found: Json) -> Pod:
+    """Read a v1 Pod."""
+    spec, status = found["spec"], found["status"]
+    containers = status.get("containerStatuses", ())
+    waiting = (each.get("state", {}).get("waiting") for each in containers)
+    return Pod(
+        namespace=found["metadata"]["namespace"],
+        name=found["metadata"]["name"],
+        node=spec.get("nodeName", ""),
+        phase=status.get("phase", ""),
+        ready=bool(containers) and all(each["ready"] for each in containers),
+        restarts=sum(each["restartCount"] for each in containers),
+        images=tuple(each["image"] for each in spec["containers"]),
+        requests=requests(spec),
+        waiting="; ".join(
+            ": ".join(filter(None, (each["reason"], each.get("message"))))
+            for each in waiting
+            if each
+        ),
+    )
+
+
+def requests(spec: Json) -> Mapping[str, int]:
+    """Return what the scheduler counts: the containers together, or more where an init asks more.
+
+    Source: Kubernetes, component-helpers/resource/helpers.go. Init containers that restart
+    (sidecars) go on beside the others, so they add to what comes after them.
+    """
+    running: Counter[str] = Counter()
+    largest: Counter[str] = Counter()
+    for container in spec.get("initContainers", ()):
+        if container.get("restartPolicy") == "Always":
+            running += _asked(container)
+            largest |= running
+        else:
+            largest |= running + _asked(container)
+    for container in spec["containers"]:
+        running += _asked(container)
+    return dict(largest | running)
+
+
+def extended_resources(quantities: Mapping[str, str]) -> dict[str, int]:
+    """Keep the extended resources, as numbers: a large count arrives as `12k`."""
+    return {name: int(parse_quantity(text)) for name, text in quantities.items() if "/" in name}
+
+
+def _asked(container: Json) -> Counter[str]:
+    return Counter(extended_resources(container.get("resources", {}).get("requests", {})))

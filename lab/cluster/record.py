@@ -1,0 +1,114 @@
+"""What the lab remembers of a cluster that it made: one folder per lab, one small record in it.
+
+The record is written before anything is created, with the phase `creating`, so that whatever a
+crash leaves behind is known to be ours.
+"""
+
+import json
+import shutil
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from lab.core.errors import CleanUpFailed, LabError
+from lab.host.folders import Folders
+
+Phase = Literal["creating", "ready"]
+_FIELDS: Final = ("name", "backend", "phase", "node_image")
+
+
+class RecordDamaged(LabError):
+    """The record of a lab cannot be read; the cluster itself may be well."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A lab's name, its backend (`kind`), how far its creation got, its node image."""
+
+    name: str
+    backend: str
+    phase: Phase
+    node_image: str
+
+
+@dataclass(frozen=True)
+class LabFolder:
+    """The files of one lab. The kubeconfig is the lab's own, never the user's."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, folders: Folders, name: str) -> "LabFolder":
+        """Return the folder of the lab with this name, whether it exists or not."""
+        return cls(folders.state / name)
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Readable by the user alone (mode 0600)."""
+        return self.path / "kubeconfig"
+
+    @property
+    def kind_config(self) -> Path:
+        """The configuration that the cluster was created from."""
+        return self.path / "kind-config.yaml"
+
+    @property
+    def fleet(self) -> Path:
+        """The fleet as it was placed on the nodes."""
+        return self.path / "fleet.yaml"
+
+    @property
+    def owner_mark(self) -> Path:
+        """The folder that is mounted into every node, which shows that the node is ours."""
+        return self.path / "node"
+
+    @property
+    def _record(self) -> Path:
+        return self.path / "lab.json"
+
+    def read(self) -> Record | None:
+        """Return the record, None where there is none; raises `RecordDamaged`."""
+        try:
+            found = json.loads(self._record.read_text(encoding="utf-8"))
+            return Record(**{field: str(found[field]) for field in _FIELDS})  # type: ignore[arg-type]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RecordDamaged(
+                "the lab's own record cannot be read",
+                where=str(self._record),
+                seen=f"{type(error).__name__}: {error}",
+                remedy="remove the lab and create it again",
+                commands=(f"gpulab down --name {self.path.name}",),
+            ) from error
+
+    def write(self, record: Record) -> None:
+        """Write the record, whole or not at all."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.owner_mark.mkdir(exist_ok=True)
+        fresh = self._record.with_suffix(".new")
+        fresh.write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
+        fresh.replace(self._record)
+
+    def mark_ready(self) -> None:
+        """Note that the cluster stands."""
+        record = self.read()
+        if record:
+            self.write(replace(record, phase="ready"))
+
+    def remove(self) -> None:
+        """Remove the lab's files, and the state folder with its last lab."""
+        try:
+            shutil.rmtree(self.path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise CleanUpFailed(
+                "the files of the lab could not be removed",
+                where=str(self.path),
+                seen=str(error),
+                commands=(f"rm -r {self.path}",),
+            ) from error
+        with suppress(OSError):  # Other labs live there, or it is already gone.
+            self.path.parent.rmdir()

@@ -1,0 +1,89 @@
+"""Puts the device plugin onto the nodes of a fleet, and waits for what it brings."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from lab.cluster.objects import Node
+from lab.core.errors import TimedOut
+from lab.core.fleet import Fleet
+from lab.core.progress import Step
+
+if TYPE_CHECKING:
+    from lab.cluster.client import Client
+
+NAMESPACE: Final = "kube-system"
+SELECTOR: Final = "app=fake-gpu-device-plugin"
+#: Nodes with this label run the plugin.
+NODE_LABEL: Final = "gpu-lab/device-plugin"
+_POOL_LABEL: Final = "gpu-lab/pool"
+_LOG_LINES: Final = 5
+
+Manifest = dict[str, Any]
+#: Devices by resource name by node name.
+Wanted = Mapping[str, Mapping[str, int]]
+
+
+def manifests(fleet: Fleet, image: str) -> tuple[Manifest, ...]:
+    """Return the plugin's objects for a placed fleet. A changed fleet is a changed pod template."""
+    template = resources.files("lab.install").joinpath("plugin.yaml").read_text(encoding="utf-8")
+    config_map, daemon_set = yaml.safe_load_all(template)
+    text = fleet.to_yaml()
+    config_map["data"]["fleet.yaml"] = text
+    pod = daemon_set["spec"]["template"]
+    pod["metadata"]["annotations"]["gpu-lab/fleet"] = hashlib.sha256(text.encode()).hexdigest()[:12]
+    pod["spec"]["containers"][0]["image"] = image
+    return config_map, daemon_set
+
+
+def deploy(client: "Client", fleet: Fleet, image: str) -> None:
+    """Label and taint the fleet's nodes, and apply the plugin's objects."""
+    for node in fleet.nodes():
+        name = str(node.node_name)
+        client.label_node(name, {NODE_LABEL: "true", _POOL_LABEL: node.pool})
+        if node.taint:
+            client.taint_node(name, node.taint.key, node.taint.value, node.taint.effect)
+    for manifest in manifests(fleet, image):
+        client.apply(manifest)
+
+
+def wanted_by(fleet: Fleet) -> Wanted:
+    """Return what the fleet's nodes are to show as allocatable."""
+    wanted: dict[str, dict[str, int]] = {}
+    for node in fleet.nodes():
+        wanted.setdefault(str(node.node_name), {})[node.resource] = node.count
+    return wanted
+
+
+def wait_for_allocatable(client: "Client", wanted: Wanted, timeout: float, step: Step) -> None:
+    """Wait until the nodes show what is wanted; raises `TimedOut` with what was last seen."""
+    seen: list[str] = []
+    for nodes in client.node_changes(timeout):
+        seen = _missing(nodes, wanted)
+        if not seen:
+            return
+        step.update(seen[0])
+    pods = client.pods(NAMESPACE, SELECTOR)
+    seen += [f"pod {pod.name} on {pod.node}: {pod.phase} {pod.waiting}".rstrip() for pod in pods]
+    for pod in pods[:1]:
+        seen += client.logs(pod, tail=_LOG_LINES).splitlines()
+    raise TimedOut(
+        f"the devices did not become allocatable within {timeout:g} s",
+        where=", ".join(wanted),
+        seen="\n".join(seen),
+        remedy="read what the plugin says; the cluster is still there",
+        commands=("gpulab logs", "gpulab status", "gpulab down"),
+    )
+
+
+def _missing(nodes: Iterable[Node], wanted: Wanted) -> list[str]:
+    allocatable = {node.name: node.allocatable for node in nodes}
+    return [
+        f"{name}: {resource} {allocatable.get(name, {}).get(resource, 0)} of {count}"
+        for name, devices in wanted.items()
+        for resource, count in devices.items()
+        if allocatable.get(name, {}).get(resource, 0) != count
+    ]

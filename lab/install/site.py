@@ -1,0 +1,22 @@
+"""Where an installation happens: this machine's means, and the one who is told."""
+
+from dataclasses import dataclass
+
+from lab.core.progress import Progress
+from lab.host.docker import Docker
+from lab.host.folders import Folders
+from lab.host.processes import Processes
+
+
+@dataclass(frozen=True)
+class Site:
+    """The children of this command, the lab's folders, and where progress is shown."""
+
+    processes: Processes
+    folders: Folders
+    progress: Progress
+
+    @property
+    def docker(self) -> Docker:
+        """The engine, through this command's processes."""
+        return Docker(self.processes)

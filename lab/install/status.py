@@ -1,0 +1,153 @@
+"""What a lab looks like now: its nodes, their devices, its plugins."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from lab.cluster.client import Client, connect
+from lab.cluster.objects import Node, Pod
+from lab.cluster.record import LabFolder, Record
+from lab.core.errors import NotReady
+from lab.core.fleet import Fleet, load_fleet
+from lab.install.plugin import NAMESPACE, SELECTOR, wanted_by
+from lab.install.site import Site
+
+#: Fixed in the kubelet (Kubernetes, kubelet/pkg/apis/deviceplugin/v1beta1/constants.go).
+DEVICE_PLUGIN_DIR: Final = "/var/lib/kubelet/device-plugins"
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+
+
+@dataclass(frozen=True)
+class Devices:
+    """One resource of one node. `requested` is the sum over the node's pods that have not ended."""
+
+    capacity: int
+    allocatable: int
+    requested: int
+
+
+@dataclass(frozen=True)
+class NodeStatus:
+    """A node; `pool` is empty for a node outside of the fleet."""
+
+    name: str
+    ready: bool
+    pool: str
+    resources: dict[str, Devices]
+
+
+@dataclass(frozen=True)
+class PluginStatus:
+    """A device plugin's pod."""
+
+    node: str
+    pod: str
+    ready: bool
+    restarts: int
+    image: str
+
+
+@dataclass(frozen=True)
+class LabStatus:
+    """A lab; ready when its nodes are, and all devices that its fleet wants are allocatable."""
+
+    name: str
+    backend: str
+    kubernetes: str
+    kubeconfig: str
+    ready: bool
+    nodes: tuple[NodeStatus, ...]
+    plugins: tuple[PluginStatus, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contract for tools: `gpulab status --output json`."""
+        return {
+            "name": self.name,
+            "backend": self.backend,
+            "kubernetes": self.kubernetes,
+            "kubeconfig": self.kubeconfig,
+            "ready": self.ready,
+            "nodes": [_node_json(node) for node in self.nodes],
+            "plugins": [asdict(plugin) for plugin in self.plugins],
+        }
+
+
+@dataclass(frozen=True)
+class RunningLab:
+    """A lab that was made: what is recorded of it, its files, a connection to its API server."""
+
+    record: Record
+    folder: LabFolder
+    client: Client
+
+
+def running_lab(site: Site, name: str) -> RunningLab:
+    """Find a lab and connect to it; raises `NotReady` where there is none."""
+    folder = LabFolder.of(site.folders, name)
+    record = folder.read()
+    if record is None or not folder.kubeconfig.exists():
+        raise NotReady(
+            f"there is no lab {name!r}",
+            where=str(folder.path),
+            remedy="create it",
+            commands=(f"gpulab up --name {name}",),
+        )
+    return RunningLab(record, folder, connect(folder.kubeconfig))
+
+
+def observe(lab: RunningLab) -> LabStatus:
+    """Ask the cluster, and return what it says."""
+    fleet = load_fleet(lab.folder.fleet) if lab.folder.fleet.exists() else None
+    pods = lab.client.pods()
+    nodes = tuple(_node_status(node, pods, fleet) for node in lab.client.nodes())
+    return LabStatus(
+        name=lab.record.name,
+        backend=lab.record.backend,
+        kubernetes=lab.client.version(),
+        kubeconfig=str(lab.folder.kubeconfig),
+        ready=all(node.ready for node in nodes) and _all_allocatable(nodes, fleet),
+        nodes=nodes,
+        plugins=tuple(_plugin_status(pod) for pod in lab.client.pods(NAMESPACE, SELECTOR)),
+    )
+
+
+def _node_status(node: Node, pods: tuple[Pod, ...], fleet: Fleet | None) -> NodeStatus:
+    requested: Counter[str] = Counter()
+    for pod in pods:
+        if pod.node == node.name and pod.phase not in _ENDED:
+            requested.update(pod.requests)
+    members = fleet.nodes() if fleet else ()
+    pools = [member.pool for member in members if member.node_name == node.name]
+    return NodeStatus(
+        name=node.name,
+        ready=node.ready,
+        pool=",".join(pools),
+        resources={
+            resource: Devices(capacity, node.allocatable.get(resource, 0), requested[resource])
+            for resource, capacity in sorted(node.capacity.items())
+        },
+    )
+
+
+def _all_allocatable(nodes: tuple[NodeStatus, ...], fleet: Fleet | None) -> bool:
+    shown = {node.name: node.resources for node in nodes}
+    none = Devices(0, 0, 0)
+    return fleet is not None and all(
+        shown.get(name, {}).get(resource, none).allocatable == count
+        for name, devices in wanted_by(fleet).items()
+        for resource, count in devices.items()
+    )
+
+
+def _plugin_status(pod: Pod) -> PluginStatus:
+    return PluginStatus(pod.node, pod.name, pod.ready, pod.restarts, pod.images[0])
+
+
+def _node_json(node: NodeStatus) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "ready": node.ready,
+        "pool": node.pool,
+        "devicePluginDir": DEVICE_PLUGIN_DIR,
+        "resources": {name: asdict(devices) for name, devices in node.resources.items()},
+    }
