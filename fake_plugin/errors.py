@@ -1,0 +1,40 @@
+"""Why the plugin does not start: what is wrong, where, what was seen, what to do.
+
+    StartError
+    ├── WrongUse     exit 2   the command line or the fleet file is wrong
+    └── NotReady     exit 3   the node lacks something: a folder, or the right to write to it
+
+The codes are those of `gpulab`, so that one table describes both.
+"""
+
+from typing import ClassVar
+
+
+class StartError(Exception):
+    """The plugin cannot start; `facts` are what its log line shows."""
+
+    exit_code: ClassVar[int]
+
+    def __init__(self, what: str, *, where: str, seen: str = "", remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.seen = seen
+        self.remedy = remedy
+
+    def facts(self) -> dict[str, str]:
+        """Return the fields that say something, by their names."""
+        facts = {"where": self.where, "seen": self.seen, "remedy": self.remedy}
+        return {name: text for name, text in facts.items() if text}
+
+
+class WrongUse(StartError):
+    """The command line or the fleet file is wrong."""
+
+    exit_code = 2
+
+
+class NotReady(StartError):
+    """The node lacks something that the plugin needs."""
+
+    exit_code = 3

@@ -1,0 +1,51 @@
+"""Every event that the plugin logs. The names are a contract for what reads the log."""
+
+import logging
+from typing import Final
+
+from fake_plugin.log import Event
+
+CANNOT_START: Final = Event("cannot-start", "the plugin cannot start", logging.ERROR)
+CRASHED: Final = Event("crashed", "a mistake in the plugin ends it", logging.CRITICAL)
+STARTED: Final = Event("started", "the plugin has started")
+NOTHING_TO_SERVE: Final = Event(
+    "nothing-to-serve", "no pool of the fleet has this node: waiting for the end, serving nothing"
+)
+STOPPING: Final = Event("stopping", "asked to end: closing streams and removing sockets")
+STOPPED: Final = Event("stopped", "the plugin has ended")
+
+WATCH_MISSING: Final = Event(
+    "watch-missing",
+    "the system does not report changes of the folder: looking twice a second instead",
+    logging.WARNING,
+)
+LEFTOVER_REMOVED: Final = Event(
+    "leftover-removed", "removed a dead socket that an earlier run of this plugin left behind"
+)
+
+WAITING: Final = Event(
+    "waiting-for-kubelet", "the kubelet cannot be reached yet: trying again", logging.WARNING
+)
+LISTENING: Final = Event("listening", "serving the resource on a new socket")
+CANNOT_LISTEN: Final = Event("cannot-listen", "the socket cannot be opened", logging.ERROR)
+REGISTERING: Final = Event("registering", "telling the kubelet about the resource")
+REGISTERED: Final = Event("registered", "the kubelet has accepted the resource")
+REFUSED: Final = Event(
+    "refused", "the kubelet did not accept the resource: trying again", logging.ERROR
+)
+REGISTRATION_LOST: Final = Event(
+    "registration-lost",
+    "the registration no longer holds: listening and registering again",
+    logging.WARNING,
+)
+
+OPTIONS_ASKED: Final = Event("options-asked", "the kubelet asked what the plugin can do")
+STREAM_OPENED: Final = Event("stream-opened", "the kubelet watches the list of devices")
+LIST_SENT: Final = Event("list-sent", "sent the whole list of devices")
+STREAM_ENDED: Final = Event("stream-ended", "the list of devices is no longer watched")
+PREFERRED: Final = Event("preferred", "said which of the free devices to give to a container")
+ALLOCATED: Final = Event("allocated", "told the kubelet how a container gets its devices")
+PRE_STARTED: Final = Event("pre-started", "a container is about to start with its devices")
+UNKNOWN_DEVICE: Final = Event(
+    "unknown-device", "asked for a device that this node does not have", logging.ERROR
+)

@@ -1,0 +1,63 @@
+"""One gRPC server on one socket for one resource, from listening to closed; never used again."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import grpc
+
+from fake_plugin import streams
+from fake_plugin.api.deviceplugin_pb2_grpc import add_DevicePluginServicer_to_server
+from fake_plugin.resource import Resource
+from fake_plugin.service import Service
+from fake_plugin.sockets import Inode, SocketNames
+
+_WORKERS: Final = streams.MOST + 8
+_CLOSE_SECONDS: Final = 0.5
+
+
+class Listener:
+    """Serves a resource on a socket of its own, listening once this is made.
+
+    Raises OSError where the socket cannot be opened.
+    """
+
+    def __init__(
+        self, resource: Resource, names: SocketNames, on_change: Callable[[], None]
+    ) -> None:
+        self.streams = streams.Streams(resource, on_change)
+        self._names = names
+        self.path = names.take(resource.name)
+        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix=resource.name)
+        self._server = grpc.server(self._workers)
+        add_DevicePluginServicer_to_server(Service(resource, self.streams), self._server)
+        self._listen()
+        self._inode = Inode.of(self.path)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the socket can still be found under its name."""
+        return self._inode is not None and Inode.of(self.path) == self._inode
+
+    def close(self) -> None:
+        """End the streams, let other calls finish within half a second, remove the socket."""
+        self.streams.close()
+        self._server.stop(_CLOSE_SECONDS).wait()
+        self._workers.shutdown()
+        self._names.give_back(self.path)
+
+    def _listen(self) -> None:
+        try:
+            self._server.add_insecure_port(target(self.path))
+        except RuntimeError as problem:
+            self._workers.shutdown()
+            self._names.give_back(self.path)
+            raise OSError(str(problem)) from problem
+        self._server.start()
+
+
+def target(socket: Path) -> str:
+    """Return the address of a socket as gRPC takes it, which reads a path as part of a URI."""
+    return f"unix:{quote(str(socket))}"

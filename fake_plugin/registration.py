@@ -1,0 +1,225 @@
+"""Keeps one resource registered with the kubelet, whatever happens to either side's socket.
+
+    waiting ──kubelet.sock answers──▶ listening ──Register accepted──▶ registered
+       ▲                                  │ refused, or no answer          │ lost
+       └──────────────────────────────────┴────────────────────────────────┘
+
+Nothing is concluded from an event: every pass looks at the sockets and the streams, and events
+only make the next pass come at once. Each attempt has a listener, and so a socket, of its own.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import grpc
+
+from fake_plugin import events
+from fake_plugin.api.deviceplugin_pb2 import RegisterRequest
+from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationStub
+from fake_plugin.backoff import Backoff, Pace
+from fake_plugin.health import Health
+from fake_plugin.listener import Listener, target
+from fake_plugin.log import Event, Sparingly, milliseconds_since_start, say
+from fake_plugin.resource import Resource
+from fake_plugin.service import OPTIONS
+from fake_plugin.sockets import Inode, SocketNames, answers
+
+VERSION: Final = "v1beta1"
+_UNREACHABLE: Final = Pace(0.05, 5.0)
+_REFUSED: Final = Pace(1.0, 60.0)
+_CHANNEL_OPTIONS: Final = (
+    # Without it, a new channel waits as long as an older one to the same path would.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.enable_http_proxy", 0),
+)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds, for tests to shorten."""
+
+    #: The kubelet gives itself 10 s to connect back, and then says what was wrong.
+    register: float = 15.0
+    #: After Register the kubelet opens ListAndWatch at once.
+    first_stream: float = 10.0
+    #: A registration that stood as long as this was a success.
+    settled: float = 10.0
+    #: For the kubelet to see the end of an old stream before it hears of a new socket.
+    old_stream: float = 0.1
+    #: Between two looks where no event comes.
+    look: float = 5.0
+    unreachable: Pace = _UNREACHABLE
+    refused: Pace = _REFUSED
+    #: Between two lines of the log that say the same.
+    repeat: float = 300.0
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """An accepted registration: with which kubelet, by which listener, since when."""
+
+    kubelet: Inode
+    listener: Listener
+    since: float
+
+    @property
+    def age(self) -> float:
+        return time.monotonic() - self.since
+
+
+class Registration:
+    """Registers a resource and keeps it so, in `run`, until `stop`."""
+
+    def __init__(
+        self,
+        resource: Resource,
+        names: SocketNames,
+        timing: Timing,
+        health: Health,
+    ) -> None:
+        self._resource = resource
+        self._names = names
+        self._timing = timing
+        self._health = health
+        self._kubelet_socket = names.folder / "kubelet.sock"
+        self._wake = threading.Event()
+        self._stopping = False
+        self._standing: _Standing | None = None
+        self._tried: Inode | None = None
+        self._backoff = Backoff()
+        self._waiting_said = Sparingly(timing.repeat)
+        self._refusal_said = Sparingly(timing.repeat)
+
+    def run(self) -> None:
+        """Work until `stop`; then end the streams and remove the socket."""
+        while not self._stopping:
+            self._wake.clear()
+            self._pass()
+            self._wake.wait(self._seconds_to_next_pass())
+        self._drop()
+
+    def look(self) -> None:
+        """Make the next pass come at once: something has happened."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Let `run` come to its end."""
+        self._stopping = True
+        self._wake.set()
+
+    def _pass(self) -> None:
+        kubelet = Inode.of(self._kubelet_socket)
+        if self._standing and (reason := self._broken(self._standing, kubelet)):
+            self._lose(self._standing, reason)
+        if kubelet != self._tried:
+            self._tried = kubelet
+            self._backoff.reset()
+        if not self._standing and not self._backoff.seconds_left():
+            self._attempt(kubelet)
+        self._health.set_ready(self._resource.name, ready=self._is_watched())
+
+    def _seconds_to_next_pass(self) -> float:
+        if self._standing is None:
+            return min(self._backoff.seconds_left(), self._timing.look)
+        if not self._standing.listener.streams.opened:
+            return min(self._timing.first_stream, self._timing.look)
+        return self._timing.look
+
+    def _is_watched(self) -> bool:
+        return self._standing is not None and self._standing.listener.streams.open > 0
+
+    def _broken(self, standing: _Standing, kubelet: Inode | None) -> str:
+        """Return why a registration no longer holds, "" where it does."""
+        streams = standing.listener.streams
+        reason = ""
+        if kubelet is None and streams.open:
+            # A kubelet that still watches cannot be reached for anything better.
+            pass
+        elif kubelet is not None and kubelet != standing.kubelet:
+            reason = "kubelet.sock is a new one: the kubelet has restarted"
+        elif not standing.listener.is_in_place:
+            reason = "the socket of this plugin was removed"
+        elif streams.opened and not streams.open:
+            reason = "the kubelet no longer watches the list of devices"
+        elif not streams.opened and standing.age > self._timing.first_stream:
+            reason = "the kubelet has accepted the resource, and never asked for its devices"
+        return reason
+
+    def _lose(self, standing: _Standing, reason: str) -> None:
+        say(events.REGISTRATION_LOST, resource=self._resource.name, reason=reason)
+        settled = standing.age > self._timing.settled
+        watched = self._is_watched()
+        self._drop()
+        if settled:
+            self._backoff.reset()
+        else:
+            self._backoff.failed(self._timing.unreachable)
+        if watched and not self._stopping:
+            # Up to 1.36 the kubelet takes the end of an old stream for that of the newest socket.
+            time.sleep(self._timing.old_stream)
+
+    def _drop(self) -> None:
+        if self._standing:
+            self._standing.listener.close()
+            self._standing = None
+            self._health.set_ready(self._resource.name, ready=False)
+
+    def _attempt(self, kubelet: Inode | None) -> None:
+        if kubelet is None or not answers(self._kubelet_socket):
+            seen = "it is not there" if kubelet is None else "nobody listens on it"
+            if self._waiting_said.is_due(seen):
+                say(events.WAITING, socket=str(self._kubelet_socket), seen=seen)
+            self._backoff.failed(self._timing.unreachable)
+            return
+        self._waiting_said.forget()
+        try:
+            listener = Listener(self._resource, self._names, self.look)
+        except OSError as problem:
+            self._refused(events.CANNOT_LISTEN, str(problem))
+            return
+        say(events.REGISTERING, resource=self._resource.name, socket=listener.path.name)
+        if refusal := self._register(listener, kubelet):
+            listener.close()
+            self._refused(events.REFUSED, refusal)
+            return
+        self._standing = _Standing(kubelet, listener, time.monotonic())
+        self._refusal_said.forget()
+        say(
+            events.REGISTERED,
+            resource=self._resource.name,
+            socket=listener.path.name,
+            devices=len(self._resource.devices),
+            ms_since_start=milliseconds_since_start(),
+        )
+
+    def _refused(self, event: Event, words: str) -> None:
+        if not self._stopping and self._refusal_said.is_due(words):
+            say(event, resource=self._resource.name, reason=words)
+        self._backoff.failed(self._timing.refused)
+
+    def _register(self, listener: Listener, kubelet: Inode) -> str:
+        """Tell the kubelet about a listener; return why it did not accept, "" where it did."""
+        request = RegisterRequest(
+            version=VERSION,
+            endpoint=listener.path.name,
+            resource_name=self._resource.name,
+            options=OPTIONS,
+        )
+        address = target(self._kubelet_socket)
+        with grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel:
+            call = RegistrationStub(channel).Register.future(request, self._timing.register)
+            call.add_done_callback(lambda _: self.look())
+            while not call.done():
+                self._wake.clear()
+                if self._stopping or Inode.of(self._kubelet_socket) != kubelet:
+                    call.cancel()
+                    return "the kubelet was replaced before it answered"
+                if not call.done():
+                    self._wake.wait(self._timing.look)
+            return "" if call.code() is grpc.StatusCode.OK else _words(call)
+
+
+def _words(call: grpc.Call) -> str:
+    return f"{call.details()} ({call.code().name})"

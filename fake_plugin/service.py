@@ -1,0 +1,141 @@
+"""The five calls of a device plugin, answered for one resource."""
+
+# ruff: noqa: N802 - the names of the calls are those of the API
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NoReturn
+
+import grpc
+
+from fake_plugin import events
+from fake_plugin.api.deviceplugin_pb2 import (
+    AllocateRequest,
+    AllocateResponse,
+    ContainerPreferredAllocationRequest,
+    ContainerPreferredAllocationResponse,
+    DevicePluginOptions,
+    Empty,
+    ListAndWatchResponse,
+    PreferredAllocationRequest,
+    PreferredAllocationResponse,
+    PreStartContainerRequest,
+    PreStartContainerResponse,
+)
+from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
+from fake_plugin.device import Device
+from fake_plugin.log import say
+from fake_plugin.resource import Resource
+from fake_plugin.streams import Streams
+from fake_plugin.vendors import generic
+
+#: A pod that starts depends on no call of ours that is not needed: the kubelet lets it fail where
+#: the plugin is away at that moment. So PreStartContainer is answered, but not asked for.
+OPTIONS: Final = DevicePluginOptions(
+    pre_start_required=False, get_preferred_allocation_available=True
+)
+_SHOWN_IDS: Final = 16
+
+
+class Service(DevicePluginServicer):
+    """Answers the kubelet about one resource; `streams` keeps the account of ListAndWatch."""
+
+    def __init__(self, resource: Resource, streams: Streams) -> None:
+        self._resource = resource
+        self._streams = streams
+
+    def GetDevicePluginOptions(
+        self, request: Empty, context: grpc.ServicerContext
+    ) -> DevicePluginOptions:
+        """Say which of the optional calls the kubelet should make."""
+        del request, context
+        say(events.OPTIONS_ASKED, resource=self._resource.name)
+        return OPTIONS
+
+    def ListAndWatch(
+        self, request: Empty, context: grpc.ServicerContext
+    ) -> Iterator[ListAndWatchResponse]:
+        """Send the list at once and after each change; end with the caller or with the plugin."""
+        del request
+        if not self._streams.enter(context):
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, self._streams.full())
+        version = 0
+        while listing := self._resource.next_after(version, self._streams.over(context)):
+            version = listing.version
+            say(
+                events.LIST_SENT,
+                resource=self._resource.name,
+                devices=listing.devices,
+                healthy=listing.healthy,
+            )
+            yield listing.message
+
+    def GetPreferredAllocation(
+        self, request: PreferredAllocationRequest, context: grpc.ServicerContext
+    ) -> PreferredAllocationResponse:
+        """Prefer the lowest numbers, after what must be included."""
+        del context
+        answers = [self._preferred(each) for each in request.container_requests]
+        for answer in answers:
+            say(events.PREFERRED, resource=self._resource.name, devices=_shown(answer.deviceIDs))
+        return PreferredAllocationResponse(container_responses=answers)
+
+    def Allocate(self, request: AllocateRequest, context: grpc.ServicerContext) -> AllocateResponse:
+        """Say how each container gets its devices; INVALID_ARGUMENT for one that is unknown."""
+        response = AllocateResponse()
+        for container in request.container_requests:
+            devices = self._known(container.devices_ids, context)
+            answer = generic.container_answer(self._resource.name, devices)
+            response.container_responses.append(answer)
+            say(
+                events.ALLOCATED,
+                resource=self._resource.name,
+                devices=_shown(container.devices_ids),
+                files=_shown(file.container_path for file in answer.devices),
+            )
+        return response
+
+    def PreStartContainer(
+        self, request: PreStartContainerRequest, context: grpc.ServicerContext
+    ) -> PreStartContainerResponse:
+        """Agree to the start of a container; INVALID_ARGUMENT for a device that is unknown."""
+        self._known(request.devices_ids, context)
+        say(
+            events.PRE_STARTED,
+            resource=self._resource.name,
+            devices=_shown(request.devices_ids),
+        )
+        return PreStartContainerResponse()
+
+    def _preferred(
+        self, request: ContainerPreferredAllocationRequest
+    ) -> ContainerPreferredAllocationResponse:
+        # dict.fromkeys drops what is named twice and keeps the order.
+        must = [name for name in dict.fromkeys(request.must_include_deviceIDs) if self._has(name)]
+        free = set(request.available_deviceIDs).difference(must)
+        rest = [device.id for device in self._resource.devices if device.id in free]
+        return ContainerPreferredAllocationResponse(
+            deviceIDs=(must + rest)[: max(request.allocation_size, 0)]
+        )
+
+    def _has(self, device_id: str) -> bool:
+        return self._resource.find(device_id) is not None
+
+    def _known(self, ids: Iterable[str], context: grpc.ServicerContext) -> list[Device]:
+        devices = []
+        for device_id in ids:
+            device = self._resource.find(device_id)
+            if device is None:
+                self._refuse(device_id, context)
+            devices.append(device)
+        return devices
+
+    def _refuse(self, device_id: str, context: grpc.ServicerContext) -> NoReturn:
+        say(events.UNKNOWN_DEVICE, resource=self._resource.name, device=device_id)
+        text = f"{self._resource.name} has no device {device_id!r} on this node"
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, text)
+
+
+def _shown(ids: Iterable[str]) -> list[str]:
+    ids = list(ids)
+    more = len(ids) - _SHOWN_IDS
+    return ids if more <= 0 else [*ids[:_SHOWN_IDS], f"and {more} more"]

@@ -1,0 +1,126 @@
+"""The sockets of the plugin in the kubelet's folder: their names, and what is left of old runs.
+
+A name is never used twice. A kubelet of version 1.37 refuses for good a socket that was registered
+before, and an older one mixes up the ends of two streams on one socket.
+"""
+
+import hashlib
+import os
+import re
+import socket
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fake_plugin.errors import NotReady
+
+#: What the kernel has room for, sun_path in sys/un.h, without its NUL: Linux 107, macOS 103.
+PATH_LIMIT: Final = 107 if os.uname().sysname == "Linux" else 103
+_NAME: Final = re.compile(r"gpulab-[0-9a-f]{8}-[0-9a-f]{8}\.sock")
+_CONNECT_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True)
+class Inode:
+    """Tells a file from one that later has its name, even where its number is used again."""
+
+    device: int
+    number: int
+    changed_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Inode | None":
+        """Return what stands at `path`, links not followed; None where nothing does."""
+        try:
+            status = path.lstat()
+        except OSError:
+            return None
+        return cls(status.st_dev, status.st_ino, status.st_ctime_ns)
+
+
+def is_ours(name: str) -> bool:
+    """Tell whether a file name has the form that this plugin gives to its sockets."""
+    return _NAME.fullmatch(name) is not None
+
+
+def answers(path: Path) -> bool:
+    """Tell whether somebody listens on the socket at `path`."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_CONNECT_SECONDS)
+        try:
+            connection.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+class SocketNames:
+    """Gives out names in `folder`, and keeps a record of them in a folder of the plugin's own.
+
+    The record is an empty file per socket, so that two plugins, the old and the new one of a
+    rolling update, can share it without a lock.
+    """
+
+    def __init__(self, folder: Path, state_dir: Path) -> None:
+        """Raise `NotReady` where the path of a socket would be too long."""
+        self.folder = folder
+        self._record = state_dir / "sockets"
+        length = len(os.fsencode(folder / _new_name("")))
+        if length > PATH_LIMIT:
+            raise NotReady(
+                f"a socket in this folder would have a path of {length} bytes; "
+                f"the system's limit is {PATH_LIMIT}",
+                where=str(folder),
+                remedy=f"use a folder whose path is at least {length - PATH_LIMIT} bytes shorter",
+            )
+        try:
+            self._record.mkdir(exist_ok=True)
+        except OSError as problem:
+            raise NotReady(
+                "the record of sockets cannot be made",
+                where=str(self._record),
+                seen=problem.strerror or "",
+                remedy="give --state-dir a folder of this plugin's own",
+            ) from problem
+
+    def take(self, resource: str) -> Path:
+        """Return the path for a new socket of the resource, and put it on record."""
+        name = _new_name(resource)
+        (self._record / name).touch(exist_ok=False)
+        return self.folder / name
+
+    def give_back(self, path: Path) -> None:
+        """Remove a socket of ours, if it is still there, and its record."""
+        path.unlink(missing_ok=True)
+        (self._record / path.name).unlink(missing_ok=True)
+
+    def remove_leftovers(self) -> list[str]:
+        """Remove the dead sockets that are on record, and return their names.
+
+        A socket that answers belongs to a plugin that still runs, and is left alone, as is
+        everything that is no socket or not on record.
+        """
+        removed = []
+        for name in sorted(entry.name for entry in self._record.iterdir() if is_ours(entry.name)):
+            path = self.folder / name
+            if answers(path):
+                continue
+            if _is_socket(path):
+                removed.append(name)
+                self.give_back(path)
+            else:
+                (self._record / name).unlink(missing_ok=True)
+        return removed
+
+
+def _new_name(resource: str) -> str:
+    digest = hashlib.sha256(resource.encode()).hexdigest()[:8]
+    return f"gpulab-{digest}-{os.urandom(4).hex()}.sock"
+
+
+def _is_socket(path: Path) -> bool:
+    try:
+        return stat.S_ISSOCK(path.lstat().st_mode)
+    except OSError:
+        return False

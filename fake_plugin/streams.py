@@ -1,0 +1,73 @@
+"""The account of the open ListAndWatch streams of one listener."""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import grpc
+
+from fake_plugin import events
+from fake_plugin.log import say
+from fake_plugin.resource import Resource
+
+#: Each open stream holds a thread of the server, which has more than these: enough for Allocate.
+MOST: Final = 8
+
+
+class Streams:
+    """Counts streams as they open and end, and ends them all.
+
+    `on_change` is called, from a thread of gRPC, when the number changes.
+    """
+
+    def __init__(self, resource: Resource, on_change: Callable[[], None]) -> None:
+        self._resource = resource
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._open = 0
+        self._opened = 0
+        self._closing = False
+
+    @property
+    def open(self) -> int:
+        """How many streams are open."""
+        return self._open
+
+    @property
+    def opened(self) -> int:
+        """How many streams there were so far."""
+        return self._opened
+
+    def enter(self, context: grpc.ServicerContext) -> bool:
+        """Count a stream in, until its call ends; False where no more are served."""
+        with self._lock:
+            if self._closing or self._open >= MOST:
+                return False
+            self._open += 1
+            self._opened += 1
+        # gRPC says so where the call has ended before its end could be listened to.
+        if not context.add_callback(self._leave):
+            self._leave()
+        say(events.STREAM_OPENED, resource=self._resource.name)
+        self._on_change()
+        return True
+
+    def full(self) -> str:
+        """Return why `enter` said no."""
+        return f"{self._resource.name}: the plugin is ending, or {MOST} lists are watched already"
+
+    def over(self, context: grpc.ServicerContext) -> Callable[[], bool]:
+        """Return the question whether the stream of this call must end."""
+        return lambda: self._closing or not context.is_active()
+
+    def close(self) -> None:
+        """End all streams, and let no new one in."""
+        self._closing = True
+        self._resource.wake()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._open -= 1
+        say(events.STREAM_ENDED, resource=self._resource.name)
+        self._resource.wake()
+        self._on_change()

@@ -1,0 +1,1 @@
+"""One module per vendor: how its devices are called, and what a container gets with them."""

@@ -1,0 +1,81 @@
+"""A folder with a kubelet in it, and plugins that are ended with the test."""
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+# Read when gRPC is imported: other tests start child processes from this one.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+from fake_plugin.backoff import Pace
+from fake_plugin.config import Config
+from fake_plugin.fleet import Share
+from fake_plugin.plugin import Plugin
+from fake_plugin.registration import Timing
+from tests.unit.fake_plugin.kubelet import Kubelet
+
+RESOURCE = "fake.example.com/device"
+#: As in earnest, but for what only costs time.
+TIMING = Timing(
+    first_stream=0.3,
+    settled=0.3,
+    old_stream=0.02,
+    unreachable=Pace(0.02, 0.2),
+    refused=Pace(0.05, 0.2),
+)
+
+StartPlugin = Callable[..., Plugin]
+Said = Callable[[str], list[dict[str, object]]]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Return a folder for sockets; pytest's own may have too long a path."""
+    path = Path(tempfile.mkdtemp(prefix="gp-", dir="/tmp"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def kubelet(folder: Path) -> Iterator[Kubelet]:
+    """Return a kubelet that runs."""
+    kubelet = Kubelet(folder)
+    kubelet.start()
+    yield kubelet
+    kubelet.stop()
+
+
+@pytest.fixture
+def start_plugin(folder: Path, tmp_path: Path) -> Iterator[StartPlugin]:
+    """Return what starts a plugin on the folder; all are stopped in the end."""
+    started: list[Plugin] = []
+
+    def start(
+        *shares: Share, node: str = "worker", timing: Timing = TIMING, health: str | None = None
+    ) -> Plugin:
+        config = Config(Path("not-read"), node, folder, tmp_path, health)
+        plugin = Plugin(config, shares or (Share("chapter", RESOURCE, 2),), timing)
+        started.append(plugin)
+        plugin.start()
+        return plugin
+
+    yield start
+    for plugin in started:
+        plugin.stop()
+
+
+@pytest.fixture
+def said(caplog: pytest.LogCaptureFixture) -> Said:
+    """Return what looks up the facts of every event of a name that was logged so far."""
+    caplog.set_level(logging.INFO, logger="fake_plugin")
+
+    def facts_of(event: str) -> list[dict[str, object]]:
+        records = [record.__dict__ for record in caplog.records]
+        return [dict(record["facts"]) for record in records if record.get("event") == event]
+
+    return facts_of
