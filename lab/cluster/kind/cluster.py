@@ -1,7 +1,8 @@
 """A kind cluster that belongs to a lab: create it, find its nodes, take it away.
 
 What `up` may touch and `down` may delete is decided here: only nodes that carry the lab's mark
-(see `lab.cluster.kind.config`), never a cluster that happens to have the same name.
+(see `lab.cluster.kind.config`) and belong to this state folder, never a cluster that happens to
+have the same name, be it another user's lab.
 """
 
 import time
@@ -38,10 +39,10 @@ class KindCluster:
         Raises `NotReady` where the cluster of that name was made by someone else.
         """
         found = self.docker.cluster_containers(self.name)
-        foreign = [each.name for each in found if OWNER_MOUNT not in each.mounts]
+        foreign = [each.name for each in found if not self._owns(each)]
         if foreign:
             raise NotReady(
-                f"there is a kind cluster {self.name!r} that gpu-lab did not make",
+                f"there is a kind cluster {self.name!r} that this gpu-lab did not make",
                 where=", ".join(foreign),
                 remedy="give the lab another name, or delete that cluster yourself",
                 commands=(
@@ -50,6 +51,10 @@ class KindCluster:
                 ),
             )
         return found
+
+    def _owns(self, container: Container) -> bool:
+        # Docker Desktop puts a prefix of its own before the path of the host.
+        return container.mounts.get(OWNER_MOUNT, "").endswith(str(self.folder.owner_mark))
 
     def workers(self) -> tuple[str, ...]:
         """Return the names of the worker nodes in the order of the configuration."""
