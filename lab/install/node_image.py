@@ -11,7 +11,7 @@ from typing import Final
 
 from lab.core.errors import NotReady
 from lab.host.docker import Docker
-from lab.images.node import BUILD_TIME, node_image_reference
+from lab.images.node import ESTIMATED_TIME, node_image_reference
 
 #: kind v0.33.0, pkg/apis/config/defaults/image.go.
 KIND_DEFAULT: Final = (
@@ -44,7 +44,7 @@ def choose(docker: Docker, explicit: str | None, *, registry: str = REGISTRY) ->
     raise NotReady(
         "there is no node image on this machine, and the registry to pull one from is out of reach",
         where=registry,
-        remedy=f"build the image here, from source ({BUILD_TIME}), or load one and name it",
+        remedy=f"build the image here, from source ({ESTIMATED_TIME}), or load one and name it",
         commands=("make node-image", "gpulab image build-node", "gpulab up --node-image IMAGE"),
     )
 
