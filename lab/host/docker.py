@@ -20,9 +20,14 @@ CLUSTER_LABEL = "io.x-k8s.kind.cluster"
 
 @dataclass(frozen=True)
 class Engine:
-    """What `docker info` says: the engine's version, its cgroup version (1 or 2), its platform."""
+    """What `docker info` says of the engine and its machine, which need not be this one.
+
+    `cgroup_version` is 1 or 2, `memory` in bytes, `host` that machine's host name.
+    """
 
     version: str
+    host: str
+    memory: int
     cgroup_version: int
     architecture: str
     storage_driver: str
@@ -84,6 +89,8 @@ class Docker:
             raise _no_engine("\n".join(complaints) or asked.tail())
         return Engine(
             version=facts["ServerVersion"],
+            host=facts.get("Name", ""),
+            memory=int(facts.get("MemTotal") or 0),
             cgroup_version=int(facts.get("CgroupVersion") or 1),
             architecture=facts.get("Architecture", ""),
             storage_driver=facts.get("Driver", ""),

@@ -1,0 +1,100 @@
+"""`gpulab doctor`."""
+
+import json
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from lab.cli.options import output_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lab.host.checks.finding import Finding
+    from lab.host.checks.machine import Machine
+    from lab.install.site import Site
+
+    Check = Callable[[], Finding]
+
+
+@click.command()
+@output_option
+def doctor(output: str) -> None:
+    """Check whether this machine can run a lab."""
+    from lab.cli.site import this_site
+    from lab.core.errors import NotReady
+    from lab.host.checks.finding import failed
+    from lab.host.checks.machine import Machine
+
+    site = this_site()
+    machine = Machine.here(site.docker)
+    findings = [check() for check in checks(machine, site, partial(node_image, site, machine))]
+    bad = failed(findings)
+    if output == "json":
+        report = {"ready": not bad, "findings": [asdict(each) for each in findings]}
+        click.echo(json.dumps(report, indent=2))
+    else:
+        print_findings(findings)
+    if bad:
+        raise NotReady(f"this machine is not ready: {', '.join(each.name for each in bad)}")
+
+
+def checks(machine: "Machine", site: "Site", image: "Check") -> "tuple[Check, ...]":
+    """Return the checks in the order in which they are printed; `image` is that of the nodes."""
+    from lab.cluster.kind.check import kind
+    from lab.host.checks import engine, kernel, network, programs
+    from lab.images.node import versions
+
+    return (
+        partial(programs.python, machine),
+        partial(engine.docker, machine),
+        partial(engine.docker_version, machine),
+        partial(engine.disk, machine),
+        partial(kernel.memory, machine),
+        partial(kernel.inotify("instances"), machine),
+        partial(kernel.inotify("watches"), machine),
+        partial(engine.cgroup, machine),
+        partial(kernel.sys_resource, machine),
+        partial(network.proxy, machine),
+        partial(network.no_proxy, machine),
+        partial(kind, site.processes, site.folders),
+        image,
+        partial(programs.kubectl, site.processes, versions.KUBERNETES),
+        partial(programs.go, site.processes),
+    )
+
+
+def node_image(site: "Site", machine: "Machine") -> "Finding":
+    """Return which image the nodes would start from; without one `up` does not begin."""
+    from lab.core.errors import NotReady
+    from lab.host.checks.finding import Finding, State
+    from lab.host.docker import Engine
+    from lab.install.node_image import choose
+
+    if not isinstance(machine.engine, Engine):
+        return Finding("node-image", State.WARN, "not known without a Docker engine")
+    try:
+        chosen = choose(site.docker, None)
+    except NotReady as error:
+        return Finding.of("node-image", error, wanted="at hand or to be pulled")
+    return Finding("node-image", State.OK, f"{chosen.reference} ({chosen.reason})")
+
+
+def print_findings(findings: "Sequence[Finding]") -> None:
+    """Print a table of all findings, and below it what to do about those that matter."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="")
+    for column in ("CHECK", "STATE", "MEASURED", "WANTED"):
+        table.add_column(column, no_wrap=column != "MEASURED", overflow="fold")
+    for each in findings:
+        table.add_row(each.name, each.state, each.measured, each.wanted)
+    Console(highlight=False, markup=False).print(table)
+    for each in findings:
+        if each.state != "ok" and each.remedy:
+            click.echo(f"\n{each.name}: {each.remedy}")
+            for command in each.commands:
+                click.echo(f"  $ {command}")

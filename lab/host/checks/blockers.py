@@ -1,0 +1,21 @@
+"""The checks that `gpulab up` makes first: those few with which it would surely fail."""
+
+from collections.abc import Callable
+from typing import Final
+
+from lab.host.checks import engine, programs
+from lab.host.checks.finding import Finding, failed
+from lab.host.checks.machine import Machine
+
+#: None of them runs a program: the machine has been measured.
+BLOCKING: Final[tuple[Callable[[Machine], Finding], ...]] = (
+    programs.python,
+    engine.docker,
+    engine.docker_version,
+    engine.disk,
+)
+
+
+def blockers(machine: Machine) -> tuple[Finding, ...]:
+    """Return what surely stops `gpulab up` on this machine; see `finding.refuse`."""
+    return failed(check(machine) for check in BLOCKING)

@@ -1,0 +1,99 @@
+"""`gpulab doctor`, as it is called."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from lab.cli.doctor import print_findings
+from lab.cli.main import run
+from lab.host.checks.finding import Finding, State
+
+NAMES = [
+    "python",
+    "docker",
+    "docker-version",
+    "disk",
+    "memory",
+    "inotify-instances",
+    "inotify-watches",
+    "cgroup",
+    "CAP_SYS_RESOURCE",
+    "proxy",
+    "no-proxy",
+    "kind",
+    "node-image",
+    "kubectl",
+    "go",
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("GPULAB_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("put_on_path")
+def test_machine_without_docker_is_not_ready(capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code says so, stderr names what fails, and stdout has every finding as JSON."""
+    assert run(["doctor", "--output", "json"]) == 3
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert report["ready"] is False
+    assert [each["name"] for each in report["findings"]] == NAMES
+    assert set(report["findings"][1]) == {
+        "name", "state", "measured", "wanted", "remedy", "commands",
+    }  # fmt: skip
+    assert err == "error: this machine is not ready: docker\n"
+
+
+def test_warnings_leave_a_machine_ready(
+    put_on_path: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With an engine and a node image all is done, whatever else may be missing."""
+    info = json.dumps({"ServerVersion": "28.0.0", "Name": "server", "MemTotal": 1})
+    image = json.dumps([{"Id": "sha256:1", "Size": 1, "Config": {}}])
+    put_on_path("docker", f"case $1 in info) echo '{info}';; image) echo '{image}';; esac")
+    assert run(["doctor", "--output", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ready"] is True
+    assert {each["state"] for each in report["findings"]} == {"ok", "warn"}
+
+
+@pytest.mark.usefixtures("put_on_path")
+def test_text_ends_with_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table comes first, the remedies below it."""
+    assert run(["doctor"]) == 3
+    out = capsys.readouterr().out
+    assert out.startswith("CHECK ")
+    assert "\ndocker: install Docker Engine or Docker Desktop" in out
+
+
+def shown(findings: Sequence[Finding], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the lines that are printed, without the blanks behind them."""
+    print_findings(findings)
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_table_is_aligned_and_remedies_follow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A long measurement is folded in its own column; what is well needs no remedy."""
+    monkeypatch.setenv("COLUMNS", "55")
+    findings = [
+        Finding("python", State.OK, "3.11", "3.11 or newer", "unread"),
+        Finding("disk", State.WARN, "a measurement that takes room", "5 GiB", "make room", ("rm",)),
+        Finding("kubectl", State.FAIL, "[missing]"),
+    ]
+    assert shown(findings, capsys) == [
+        "CHECK    STATE  MEASURED                  WANTED",
+        "python   ok     3.11                      3.11 or newer",
+        "disk     warn   a measurement that takes  5 GiB",
+        "                room",
+        "kubectl  fail   [missing]",
+        "",
+        "disk: make room",
+        "  $ rm",
+    ]
