@@ -70,19 +70,26 @@ class Client:
             finally:
                 stream.stop()
 
-    def label_node(self, name: str, labels: Mapping[str, str]) -> None:
-        """Set labels of a node."""
+    def label_node(self, name: str, labels: Mapping[str, str | None]) -> None:
+        """Set labels of a node; one whose value is None is removed."""
         self._call(self._core.patch_node, name, {"metadata": {"labels": dict(labels)}})
 
-    def taint_node(self, name: str, key: str, value: str, effect: str) -> None:
-        """Add a taint to a node; its other taints stay (they are one list, replaced whole)."""
+    def taint_node(self, name: str, key: str, value: str | None, effect: str) -> None:
+        """Set a taint of a node, or remove it with None as the value; the node's others stay.
+
+        A node's taints are one list that is replaced whole, so the others are sent along.
+        """
         (found,) = (node for node in self.nodes() if node.name == name)
-        kept = {each for each in found.taints if (each[0], each[2]) != (key, effect)}
-        taints = [
-            {"key": each[0], "value": each[1], "effect": each[2]}
-            for each in sorted({*kept, (key, value, effect)})
+        taints = {(each[0], each[2]): each[1] for each in found.taints}
+        if value is None:
+            taints.pop((key, effect), None)
+        else:
+            taints[key, effect] = value
+        listed = [
+            {"key": key, "value": value, "effect": effect}
+            for (key, effect), value in sorted(taints.items())
         ]
-        self._call(self._core.patch_node, name, {"spec": {"taints": taints}})
+        self._call(self._core.patch_node, name, {"spec": {"taints": listed}})
 
     def apply(self, manifest: Mapping[str, Any]) -> None:
         """Apply a namespaced object on the server's side, under the lab's own field manager."""

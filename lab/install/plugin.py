@@ -50,6 +50,18 @@ def deploy(client: "Client", fleet: Fleet, image: str) -> None:
         client.apply(manifest)
 
 
+def withdraw(client: "Client", earlier: Fleet, fleet: Fleet) -> None:
+    """Take back what an earlier fleet put on nodes and this one does not."""
+    names = {node.node_name for node in fleet.nodes()}
+    taints = {(node.node_name, node.taint) for node in fleet.nodes()}
+    for node in earlier.nodes():
+        name = str(node.node_name)
+        if node.taint and (name, node.taint) not in taints:
+            client.taint_node(name, node.taint.key, None, node.taint.effect)
+        if name not in names:
+            client.label_node(name, {NODE_LABEL: None, _POOL_LABEL: None})
+
+
 def wanted_by(fleet: Fleet) -> Wanted:
     """Return what the fleet's nodes are to show as allocatable."""
     wanted: dict[str, dict[str, int]] = {}

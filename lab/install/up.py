@@ -21,7 +21,7 @@ from lab.cluster.kind.nodes import load_image
 from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import Interrupted, NotReady, UsageError
-from lab.core.fleet import Fleet
+from lab.core.fleet import Fleet, load_fleet
 from lab.host.docker import Docker
 from lab.host.folders import Folders
 from lab.host.processes import Processes
@@ -127,6 +127,8 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
         load_image(site.processes, workers, image.archive)
     client = connect(cluster.folder.kubeconfig)
     with site.progress.step("Deploying the device plugin"):
+        if cluster.folder.fleet.exists():
+            plugin.withdraw(client, load_fleet(cluster.folder.fleet), fleet)
         plugin.deploy(client, fleet, image.reference)
         cluster.folder.fleet.write_text(fleet.to_yaml(), encoding="utf-8")
     with site.progress.step("Waiting for the devices to become allocatable") as step:
