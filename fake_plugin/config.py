@@ -80,11 +80,11 @@ def _parser() -> argparse.ArgumentParser:
 def _folder(option: str, value: str) -> Path:
     # Not resolved: a path behind a link may be too long for a socket where the link is not.
     path = Path(os.path.abspath(value))  # noqa: PTH100 - Path.resolve follows links
-    if not path.is_dir():
+    if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir fails below a folder that is closed
         raise NotReady(
             f"the folder of --{option} is not there",
             where=str(path),
-            seen="it is a file" if path.exists() else "",
+            seen="it is a file" if os.path.isfile(path) else "",  # noqa: PTH113 - the same
             remedy="make the folder, or mount it into the container",
         )
     if not os.access(path, os.W_OK | os.X_OK):

@@ -69,7 +69,7 @@ class FolderWatch:
             watched = self._add()
             moved = watched != self._watched
             self._watched = watched
-            if moved or any(name == "kubelet.sock" or is_ours(name) for name in names):
+            if moved or any(_matters(name) for name in names):
                 self._on_change()
 
     def _add(self) -> int | None:
@@ -77,3 +77,8 @@ class FolderWatch:
             return int(self._inotify.add_watch(os.fspath(self._folder), _MASK))
         except OSError:
             return None
+
+
+def _matters(name: str) -> bool:
+    # Without a name, an event is about the folder itself, or says that others were lost.
+    return name in {"", "kubelet.sock"} or is_ours(name)
