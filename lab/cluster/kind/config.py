@@ -54,12 +54,22 @@ def _checked(loaded: object, where: str) -> KindConfig:
         raise UsageError(
             f"the configuration's apiVersion must be {_API_VERSION}",
             where=where,
-            seen=str(loaded.get("apiVersion")),
+            seen=str(loaded.get("apiVersion", "there is none")),
         )
-    nodes = loaded.get("nodes") or [{"role": "control-plane"}]
+    nodes = loaded.get("nodes")
+    if nodes in (None, []):
+        nodes = [{"role": "control-plane"}]
     if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
-        raise UsageError("`nodes` must be a list of nodes, each with a role", where=where)
-    return {**loaded, "nodes": nodes}
+        rule = "`nodes` must be a list of nodes, each with a role"
+        raise UsageError(rule, where=where, seen=str(nodes))
+    return {**loaded, "nodes": [_with_mounts(node, where) for node in nodes]}
+
+
+def _with_mounts(node: KindConfig, where: str) -> KindConfig:
+    mounts = node.get("extraMounts") or []
+    if not isinstance(mounts, list):
+        raise UsageError("`extraMounts` of a node must be a list", where=where, seen=str(mounts))
+    return {**node, "extraMounts": mounts}
 
 
 def workers(config: KindConfig) -> int:
@@ -70,7 +80,7 @@ def workers(config: KindConfig) -> int:
 def for_lab(config: KindConfig, *, wanted_workers: int, owner_mark: Path) -> KindConfig:
     """Return the configuration with the missing workers and the mark of ownership."""
     missing = max(0, wanted_workers - workers(config))
-    nodes = [*config["nodes"], *({"role": "worker"} for _ in range(missing))]
+    nodes = [*config["nodes"], *({"role": "worker", "extraMounts": []} for _ in range(missing))]
     mark = {"hostPath": str(owner_mark), "containerPath": OWNER_MOUNT, "readOnly": True}
-    marked = [{**node, "extraMounts": [*node.get("extraMounts", ()), mark]} for node in nodes]
+    marked = [{**node, "extraMounts": [*node["extraMounts"], mark]} for node in nodes]
     return {**config, "nodes": marked}
