@@ -1,0 +1,3 @@
+module gpu-lab/pause
+
+go 1.26.0

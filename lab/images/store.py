@@ -1,0 +1,170 @@
+"""Things that are made once: each is a folder in the cache, found again by what went into it.
+
+A `Part` says by itself, before anything runs, under which key its product lies: its own inputs
+and the keys of the parts that it needs. So a finished build is recognised in milliseconds, a
+changed version remakes what depends on it and nothing else, and an interrupted run resumes at
+the first part that is missing. A product is made in a folder beside its place and renamed when
+it is complete: a product that can be found is never half of one.
+"""
+
+import errno
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from lab.core.errors import NotReady
+from lab.core.progress import Progress, Step
+from lab.host.processes import Processes, ProcessFailed
+
+#: The file in a product that says what it is; see `Made`.
+RECORD: Final = "made.json"
+#: How the name of everything begins that is not complete yet.
+UNFINISHED: Final = ".making-"
+_KEY_CHARACTERS: Final = 16
+_NO_SPACE: Final = "no space left on device"
+
+
+def digest_of(*texts: str | bytes) -> str:
+    """Return the SHA-256, in hex, of these texts and of where one ends and the next begins."""
+    total = hashlib.sha256()
+    for text in texts:
+        raw = text.encode() if isinstance(text, str) else text
+        total.update(b"%d:" % len(raw))
+        total.update(raw)
+    return total.hexdigest()
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing to make.
+
+    `inputs` is everything beside `needs` that decides what comes out: versions, command lines,
+    the text of our own files. `make` fills `Making.folder`.
+    """
+
+    name: str
+    title: str
+    version: str
+    inputs: tuple[str, ...]
+    make: Callable[["Making"], None]
+    needs: tuple["Part", ...] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """The name of the product, derived from all inputs."""
+        return digest_of(self.name, self.version, *self.inputs, *(each.key for each in self.needs))
+
+
+@dataclass(frozen=True)
+class Making:
+    """What a part may use while it is made.
+
+    `folder` becomes the product, `scratch` is removed afterwards, `path` gives the product of a
+    part that it needs.
+    """
+
+    folder: Path
+    scratch: Path
+    processes: Processes
+    step: Step
+    path: Callable[[Part], Path]
+
+
+@dataclass(frozen=True)
+class Made:
+    """The record of a product: what it is, its size in bytes and the seconds that it took."""
+
+    name: str
+    version: str
+    key: str
+    bytes: int
+    seconds: float
+
+
+class Store:
+    """A folder of products. One writer at a time: the caller holds the lock."""
+
+    def __init__(self, folder: Path, processes: Processes, progress: Progress) -> None:
+        self.folder = folder
+        self._processes = processes
+        self._progress = progress
+
+    def path(self, part: Part) -> Path:
+        """Return where the product of a part is, or would be."""
+        return self.folder / f"{part.name}-{part.key[:_KEY_CHARACTERS]}"
+
+    def has(self, part: Part) -> bool:
+        """Whether the part has been made."""
+        return (self.path(part) / RECORD).is_file()
+
+    def record(self, part: Part) -> Made:
+        """Return what is known of a product that is there."""
+        return Made(**json.loads((self.path(part) / RECORD).read_text()))
+
+    def get(self, part: Part) -> Path:
+        """Return the product of a part, made now if it is not there.
+
+        Raises `NotReady` where the disk is full; what was made before that stays.
+        """
+        with self._progress.step(part.title) as step:
+            if self.has(part):
+                step.cached()
+            else:
+                self._make(part, step)
+        return self.path(part)
+
+    def sweep(self) -> None:
+        """Remove what a run that was killed has left half made."""
+        for each in self.folder.glob(f"{UNFINISHED}*"):
+            if each.is_dir():
+                shutil.rmtree(each, ignore_errors=True)
+            else:
+                each.unlink()
+
+    def _make(self, part: Part, step: Step) -> None:
+        started = time.monotonic()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.folder) as temporary:
+            folder, scratch = Path(temporary) / "product", Path(temporary) / "scratch"
+            try:
+                folder.mkdir()
+                scratch.mkdir()
+                part.make(Making(folder, scratch, self._processes, step, self.path))
+                self._write_record(part, folder, time.monotonic() - started)
+            except (OSError, ProcessFailed) as error:
+                if not ran_out_of_space(error):
+                    raise
+                what = f"{part.name} could not be made"
+                raise disk_full(what, self.folder, error) from error
+            folder.rename(self.path(part))
+
+    def _write_record(self, part: Part, folder: Path, seconds: float) -> None:
+        size = sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
+        record = Made(part.name, part.version, part.key, size, round(seconds, 1))
+        (folder / RECORD).write_text(json.dumps(record.__dict__, indent=2) + "\n")
+
+
+def disk_full(what: str, folder: Path, error: Exception) -> NotReady:
+    """Return the error to raise where a disk has no room left."""
+    return NotReady(
+        f"the disk is full: {what}",
+        where=str(folder),
+        seen=str(error),
+        remedy="make room, then run it again: it goes on where it stopped, and nothing half made "
+        "is left",
+        commands=(f"df -h {folder}",),
+    )
+
+
+def ran_out_of_space(error: Exception) -> bool:
+    """Whether the error, ours or of a program that was run, says that a disk is full."""
+    if isinstance(error, ProcessFailed):
+        return _NO_SPACE in f"{error.finished.stderr}{error.finished.stdout}".lower()
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
