@@ -79,7 +79,8 @@ class Docker:
             asked = self.run("info", "--format", "{{json .}}", check=False, timeout=20)
         except NotReady as error:
             raise NotReady(
-                "Docker is not installed: there is no program `docker` on the PATH",
+                "Docker is not installed: the program `docker` cannot be started",
+                seen=error.seen,
                 remedy="install Docker Engine or Docker Desktop, then ask again",
                 commands=("gpulab doctor",),
             ) from error
@@ -144,7 +145,8 @@ class Docker:
         if asked.ok:
             found: dict[str, Any] = json.loads(asked.stdout)[0]
             return found
-        if "no such" in asked.stderr.lower():
+        # Not just "no such": an engine that is away can be "no such host" or "no such file".
+        if f"no such {kind}" in asked.stderr.lower():
             return None
         self.engine()  # Says it better, where the engine itself is what is missing.
         raise ProcessFailed(asked)
