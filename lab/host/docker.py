@@ -32,6 +32,7 @@ class Engine:
     architecture: str
     storage_driver: str
     data_root: Path
+    mirrors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Docker:
             architecture=facts.get("Architecture", ""),
             storage_driver=facts.get("Driver", ""),
             data_root=Path(facts.get("DockerRootDir", "/var/lib/docker")),
+            mirrors=tuple((facts.get("RegistryConfig") or {}).get("Mirrors") or ()),
         )
 
     def image(self, reference: str) -> Image | None:

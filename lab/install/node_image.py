@@ -34,12 +34,14 @@ def choose(docker: Docker, explicit: str | None, *, registry: str = REGISTRY) ->
     """Return the image to use. Raises `NotReady` where none is at hand and none can be pulled."""
     if explicit:
         return Choice(explicit, "as asked for", docker.image(explicit) is not None)
-    built = node_image_reference(docker.engine())
+    engine = docker.engine()
+    built = node_image_reference(engine)
     if docker.image(built):
         return Choice(built, "built on this machine", at_hand=True)
     if docker.image(KIND_DEFAULT):
         return Choice(KIND_DEFAULT, "kind's default", at_hand=True)
-    if reachable(registry):
+    # A mirror is the engine's to reach, not ours; where one is set, Docker Hub seldom answers.
+    if engine.mirrors or reachable(registry):
         return Choice(KIND_DEFAULT, "kind's default, to be pulled", at_hand=False)
     raise NotReady(
         "there is no node image on this machine, and the registry to pull one from is out of reach",
