@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import UnionType
 from typing import Annotated, Final, Union, get_args, get_origin
 
@@ -28,7 +29,7 @@ def known_keys(model: type[BaseModel] = FleetDocument, at: str = "") -> dict[str
 
 def suggestion(key: str, place: str) -> str:
     """Return what to do about an unknown key at a place, as a remedy."""
-    places = known_keys()
+    places = _places()
     word = _ELSEWHERE.get(_normal(key), key)
     elsewhere = any(word in keys for keys in places.values())
     here = _closest(word, places[place], _MORE_ALIKE if elsewhere else _ALIKE)
@@ -40,6 +41,11 @@ def suggestion(key: str, place: str) -> str:
     if meant:
         return f"it belongs at {' or '.join(meant)}"
     return f"known here: {', '.join(places[place])}"
+
+
+@cache
+def _places() -> Mapping[str, tuple[str, ...]]:
+    return known_keys()
 
 
 def _closest(key: str, known: tuple[str, ...], cutoff: float) -> str | None:

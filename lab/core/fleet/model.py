@@ -77,6 +77,11 @@ class Fleet:
         """Return the nodes of all pools, pool by pool."""
         return tuple(member for pool in self.pools for member in pool.members())
 
+    def workers(self) -> int:
+        """Return how many workers of a cluster the fleet takes; a shared one counts once."""
+        named = {name for pool in self.pools for name in pool.node_names}
+        return len(named) + self._unplaced()
+
     def placed_on(self, workers: Sequence[str]) -> "Fleet":
         """Return the fleet with every pool on nodes of a cluster, given by name.
 
@@ -86,11 +91,13 @@ class Fleet:
         named = [name for pool in self.pools for name in pool.node_names]
         _refuse_strangers(named, workers)
         free = [worker for worker in workers if worker not in named]
-        wanted = sum(pool.nodes for pool in self.pools if not pool.node_names)
-        if wanted > len(free):
-            raise _too_few(wanted, free, workers)
+        if self._unplaced() > len(free):
+            raise _too_few(self._unplaced(), free, workers)
         rest = iter(free)
         return Fleet(tuple(_placed(pool, rest) for pool in self.pools))
+
+    def _unplaced(self) -> int:
+        return sum(pool.nodes for pool in self.pools if not pool.node_names)
 
     def to_yaml(self) -> str:
         """Return the fleet as a file, in the form that `load_fleet` and the plugin read."""

@@ -51,7 +51,7 @@ def _text(path: Path) -> str:
     if len(raw) > MOST_BYTES:
         raise FleetError(source, [Finding((), "is too large", f"at most {MOST_BYTES} bytes")])
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         before = raw[: error.start].split(b"\n")
         position = Position(len(before), len(before[-1].decode(errors="replace")) + 1)

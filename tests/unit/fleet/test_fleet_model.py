@@ -33,6 +33,15 @@ def test_taint_bears_the_resource() -> None:
     assert str(taint) == "large.example.com/x=present:NoSchedule"
 
 
+def test_workers_count_a_shared_node_once() -> None:
+    """Two pools on one named node take one worker, and each node of no name one more."""
+    named = [
+        Pool(name, nodes=1, resource=f"{name}.example.com/x", count=1, node_names=("w1",))
+        for name in ("a", "b")
+    ]
+    assert Fleet((*named, LARGE)).workers() == 3
+
+
 def test_placing_takes_workers_in_order() -> None:
     """Each pool takes the next workers, and the last ones stay free."""
     nodes = Fleet((SMALL, LARGE)).placed_on(["w1", "w2", "w3", "w4"]).nodes()

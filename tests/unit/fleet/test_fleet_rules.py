@@ -142,10 +142,19 @@ def test_rule_of_faults(findings_of: Callable[[str], list[str]]) -> None:
     assert line.endswith('faults[0].node: is "b-0", a node that no pool has (nodes: p0-0)')
 
 
-def test_rule_of_nodes_waits_for_sound_pools(findings_of: Callable[[str], list[str]]) -> None:
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "faults: [{call: Allocate, node: a-0, fails: x}]",
+        "health: {script: [{at: 1s, node: a-0, device: 0, becomes: healthy}]}",
+    ],
+)
+def test_rule_of_nodes_waits_for_sound_pools(
+    findings_of: Callable[[str], list[str]], reference: str
+) -> None:
     """While a pool is malformed, its nodes are not called unknown."""
-    text = HEAD + "pools: [{name: a}]\nfaults: [{call: Allocate, node: a-0, fails: x}]\n"
-    assert not any("no pool has" in line for line in findings_of(text))
+    lines = findings_of(f"{HEAD}pools: [{{name: a}}]\n{reference}\n")
+    assert not any("no pool has" in line for line in lines)
 
 
 def test_one_node_serves_two_resources(tmp_path: Path) -> None:
