@@ -12,14 +12,14 @@ Json = Mapping[str, Any]
 
 
 def node(found: Json) -> Node:
-    """Read a v1 Node."""
+    """Read a v1 Node; one whose kubelet has not reported yet is not Ready and has nothing."""
     status = found["status"]
     conditions = {each["type"]: each["status"] for each in status.get("conditions", ())}
     taints = found["spec"].get("taints", ())
     return Node(
         name=found["metadata"]["name"],
         ready=conditions.get("Ready") == "True",
-        version=status["nodeInfo"]["kubeletVersion"],
+        version=status.get("nodeInfo", {}).get("kubeletVersion", ""),
         labels=found["metadata"].get("labels", {}),
         taints=frozenset((each["key"], each.get("value", ""), each["effect"]) for each in taints),
         capacity=extended_resources(status.get("capacity", {})),
@@ -42,7 +42,7 @@ def pod(found: Json) -> Pod:
         images=tuple(each["image"] for each in spec["containers"]),
         requests=requests(spec),
         waiting="; ".join(
-            ": ".join(filter(None, (each["reason"], each.get("message"))))
+            ": ".join(filter(None, (each.get("reason"), each.get("message"))))
             for each in waiting
             if each
         ),

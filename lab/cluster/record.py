@@ -9,13 +9,13 @@ import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from lab.core.errors import CleanUpFailed, LabError
 from lab.host.folders import Folders
 
 Phase = Literal["creating", "ready"]
-_FIELDS: Final = ("name", "backend", "phase", "node_image")
+_PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 
 class RecordDamaged(LabError):
@@ -70,8 +70,7 @@ class LabFolder:
     def read(self) -> Record | None:
         """Return the record, None where there is none; raises `RecordDamaged`."""
         try:
-            found = json.loads(self._record.read_text(encoding="utf-8"))
-            return Record(**{field: str(found[field]) for field in _FIELDS})  # type: ignore[arg-type]
+            return _record_of(json.loads(self._record.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -112,3 +111,10 @@ class LabFolder:
             ) from error
         with suppress(OSError):  # Other labs live there, or it is already gone.
             self.path.parent.rmdir()
+
+
+def _record_of(found: Any) -> Record:  # noqa: ANN401 - any JSON; `read` sorts out what it raises
+    phase = found["phase"]
+    if phase not in _PHASES:
+        raise ValueError(f"phase {phase!r} is none of {', '.join(_PHASES)}")
+    return Record(str(found["name"]), str(found["backend"]), phase, str(found["node_image"]))

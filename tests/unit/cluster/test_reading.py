@@ -1,0 +1,159 @@
+"""From the API's JSON to the lab's own values."""
+
+from typing import Any
+
+import pytest
+
+from lab.cluster import reading
+from lab.cluster.objects import Node, Pod
+
+GPU = "fake.example.com/device"
+META = {"name": "w", "namespace": "default"}
+
+
+def asking(count: int | str = 0, **more: object) -> dict[str, Any]:
+    """Return a container that asks for this many devices, and for some processor time."""
+    requests = {"cpu": "10m"} | ({GPU: str(count)} if count else {})
+    return {"name": "c", "image": "i", "resources": {"requests": requests}, **more}
+
+
+def sidecar(count: int) -> dict[str, Any]:
+    """Return an init container that goes on running."""
+    return asking(count, restartPolicy="Always")
+
+
+def pod_of(status: dict[str, Any], **spec: object) -> Pod:
+    """Read a pod with this status."""
+    return reading.pod(
+        {"metadata": META, "spec": {"containers": [asking()], **spec}, "status": status}
+    )
+
+
+def test_node_is_read() -> None:
+    """Of the resources only the extended ones are kept."""
+    amounts = {"cpu": "8", "memory": "16Gi", "hugepages-2Mi": "0", GPU: "2"}
+    found = reading.node(
+        {
+            "metadata": {"name": "w", "labels": {"a": "b"}},
+            "spec": {"taints": [{"key": "gpu", "value": "present", "effect": "NoSchedule"}]},
+            "status": {
+                "nodeInfo": {"kubeletVersion": "v1.36.3"},
+                "conditions": [
+                    {"type": "MemoryPressure", "status": "False"},
+                    {"type": "Ready", "status": "True"},
+                ],
+                "capacity": amounts,
+                "allocatable": amounts | {GPU: "1"},
+            },
+        }
+    )
+    taints = frozenset({("gpu", "present", "NoSchedule")})
+    assert found == Node("w", True, "v1.36.3", {"a": "b"}, taints, {GPU: 2}, {GPU: 1})  # noqa: FBT003 - in the order of the fields
+
+
+@pytest.mark.parametrize("status", [{}, {"nodeInfo": {}}, {"conditions": []}])
+def test_node_that_has_not_reported_is_not_ready_and_has_nothing(status: dict[str, Any]) -> None:
+    """A node exists before its kubelet says anything of it."""
+    found = reading.node({"metadata": {"name": "w"}, "spec": {}, "status": status})
+    assert (found.ready, found.version, found.capacity, found.allocatable) == (False, "", {}, {})
+
+
+@pytest.mark.parametrize("status", ["False", "Unknown"])
+def test_node_is_ready_only_where_its_condition_is_true(status: str) -> None:
+    """Unknown is what a node says whose kubelet is silent."""
+    conditions = [{"type": "Ready", "status": status}]
+    found = reading.node(
+        {"metadata": {"name": "w"}, "spec": {}, "status": {"conditions": conditions}}
+    )
+    assert not found.ready
+
+
+def test_taint_without_a_value_is_read() -> None:
+    """The control plane's own taint has none."""
+    taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+    found = reading.node({"metadata": {"name": "c"}, "spec": {"taints": [taint]}, "status": {}})
+    assert found.taints == {("node-role.kubernetes.io/control-plane", "", "NoSchedule")}
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("0", 0), ("2", 2), ("12k", 12_000), ("20000", 20_000), ("1M", 1_000_000)]
+)
+def test_quantity_is_a_whole_number(text: str, number: int) -> None:
+    """The API server shortens what it can: 12000 devices arrive as `12k`."""
+    assert reading.extended_resources({GPU: text}) == {GPU: number}
+
+
+@pytest.mark.parametrize(
+    ("init", "containers", "counted"),
+    [
+        pytest.param([], [asking(1)], 1, id="one container"),
+        pytest.param([], [asking(1), asking(2)], 3, id="containers add up"),
+        pytest.param([asking(4)], [asking(1), asking(2)], 4, id="a larger init counts alone"),
+        pytest.param([asking(2)], [asking(1), asking(2)], 3, id="a smaller init does not count"),
+        pytest.param([asking(2), asking(3)], [asking(1)], 3, id="inits follow each other"),
+        pytest.param([sidecar(2)], [asking(1)], 3, id="a sidecar adds to the containers"),
+        pytest.param([sidecar(2), asking(3)], [asking(1)], 5, id="and to the inits after it"),
+        pytest.param([asking(3), sidecar(2)], [asking(1)], 3, id="not to those before it"),
+        pytest.param([sidecar(1), sidecar(2)], [asking(1)], 4, id="sidecars add up"),
+        pytest.param([asking(1), sidecar(1), asking(5)], [asking(2)], 6, id="all of it"),
+        pytest.param([], [asking("1k")], 1000, id="a shortened quantity"),
+    ],
+)
+def test_requests_are_counted_as_the_scheduler_does(
+    init: list[dict[str, Any]], containers: list[dict[str, Any]], counted: int
+) -> None:
+    """The largest of: an init beside the sidecars before it, or all that runs in the end."""
+    assert reading.requests({"initContainers": init, "containers": containers}) == {GPU: counted}
+
+
+def test_pod_without_devices_requests_none() -> None:
+    """Processor time is not the lab's business."""
+    assert reading.requests({"containers": [asking(), {"name": "bare"}]}) == {}
+
+
+def test_running_pod_is_read() -> None:
+    """Restarts are those of all containers."""
+    statuses = [{"ready": True, "restartCount": 2, "state": {"running": {}}}] * 2
+    found = pod_of({"phase": "Running", "containerStatuses": statuses}, nodeName="n")
+    assert found == Pod("default", "w", "n", "Running", True, 4, ("i",), {}, "")  # noqa: FBT003 - in the order of the fields
+
+
+@pytest.mark.parametrize("ready", [[], [False], [True, False]])
+def test_pod_is_ready_only_when_all_its_containers_are(ready: list[bool]) -> None:
+    """A pod whose containers are not there yet is not."""
+    statuses = [{"ready": each, "restartCount": 0} for each in ready]
+    assert not pod_of({"phase": "Pending", "containerStatuses": statuses}).ready
+
+
+def test_new_pod_has_no_node() -> None:
+    """Between creation and scheduling there is hardly anything to read."""
+    found = pod_of({})
+    assert (found.node, found.phase, found.restarts) == ("", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "text"),
+    [
+        ({"reason": "ContainerCreating"}, "ContainerCreating"),
+        (
+            {"reason": "ErrImageNeverPull", "message": 'Image "x" is not present'},
+            'ErrImageNeverPull: Image "x" is not present',
+        ),
+        ({"message": "no reason given"}, "no reason given"),
+        ({}, ""),
+    ],
+)
+def test_waiting_container_says_why(waiting: dict[str, str], text: str) -> None:
+    """What the kubelet says goes into the error of a wait that ended in vain."""
+    status = {"ready": False, "restartCount": 0, "state": {"waiting": waiting}}
+    assert pod_of({"containerStatuses": [status]}).waiting == text
+
+
+def test_several_reasons_are_told_apart() -> None:
+    """One container may lack its image while another crashes."""
+    statuses = [
+        {"ready": False, "restartCount": 0, "state": {"waiting": {"reason": reason}}}
+        for reason in ("ErrImageNeverPull", "CrashLoopBackOff")
+    ]
+    found = pod_of({"containerStatuses": statuses})
+    assert found.waiting == "ErrImageNeverPull; CrashLoopBackOff"

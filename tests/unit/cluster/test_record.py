@@ -1,0 +1,133 @@
+"""What the lab remembers of a cluster, in a folder of its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.cluster.record import LabFolder, Record, RecordDamaged
+from lab.core.errors import CleanUpFailed
+from lab.host.folders import Folders
+
+RECORD = Record("t-lab", "kind", "creating", "node:v1")
+WRITTEN = {"name": "t-lab", "backend": "kind", "phase": "creating", "node_image": "node:v1"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> LabFolder:
+    """Return the folder of a lab that is not there yet."""
+    return LabFolder.of(Folders(tmp_path / "state", tmp_path / "cache"), "t-lab")
+
+
+def test_record_is_read_as_it_was_written(folder: LabFolder) -> None:
+    """Nothing is lost between two commands."""
+    folder.write(RECORD)
+    assert folder.read() == RECORD
+
+
+def test_folder_is_the_users_alone_and_has_the_mark(folder: LabFolder) -> None:
+    """A kubeconfig will lie here; the mark is there before a node can mount it."""
+    folder.write(RECORD)
+    assert folder.path.stat().st_mode & 0o777 == 0o700
+    assert folder.owner_mark.is_dir()
+
+
+def test_missing_record_is_no_error(folder: LabFolder) -> None:
+    """There is no lab then."""
+    assert folder.read() is None
+
+
+def test_standing_lab_is_marked_ready(folder: LabFolder) -> None:
+    """Only the phase changes."""
+    folder.write(RECORD)
+    folder.mark_ready()
+    assert folder.read() == Record("t-lab", "kind", "ready", "node:v1")
+
+
+def test_writing_that_breaks_off_leaves_the_old_record(
+    folder: LabFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk may cost the new record, never the one that says whose the cluster is."""
+    folder.write(RECORD)
+
+    def full(path: Path, *_: object, **__: object) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        folder.mark_ready()
+    assert folder.read() == RECORD
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        pytest.param("", "JSONDecodeError", id="empty"),
+        pytest.param('{"name": "t-l', "JSONDecodeError", id="cut off"),
+        pytest.param("[]", "TypeError", id="a list"),
+        pytest.param('"creating"', "TypeError", id="a text"),
+        pytest.param('{"name": "t-lab", "backend": "kind"}', "KeyError: 'phase'", id="a key less"),
+        pytest.param(
+            json.dumps(WRITTEN | {"phase": "odd"}), "ValueError: phase 'odd'", id="odd phase"
+        ),
+        pytest.param("\udcff", "UnicodeDecodeError", id="no text"),
+    ],
+)
+def test_damaged_record_is_named_with_the_way_out(
+    folder: LabFolder, content: str, seen: str
+) -> None:
+    """The error says where it is and which command starts anew."""
+    folder.write(RECORD)
+    file = folder.path / "lab.json"
+    file.write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(RecordDamaged, match="the lab's own record cannot be read") as raised:
+        folder.read()
+    assert raised.value.where == str(file)
+    assert raised.value.seen.startswith(seen)
+    assert raised.value.commands == ("gpulab down --name t-lab",)
+
+
+def test_record_that_may_not_be_read_is_named(folder: LabFolder) -> None:
+    """A folder in its place stands for whatever the system refuses."""
+    (folder.path / "lab.json").mkdir(parents=True)
+    with pytest.raises(RecordDamaged) as raised:
+        folder.read()
+    assert raised.value.seen.startswith("IsADirectoryError")
+
+
+def test_last_lab_takes_the_state_folder_with_it(folder: LabFolder) -> None:
+    """No file of the lab is left, and no empty folder either."""
+    folder.write(RECORD)
+    folder.remove()
+    assert not folder.path.parent.exists()
+
+
+def test_other_labs_stay(folder: LabFolder, tmp_path: Path) -> None:
+    """The state folder is shared."""
+    other = LabFolder.of(Folders(tmp_path / "state", tmp_path / "cache"), "t-other")
+    folder.write(RECORD)
+    other.write(RECORD)
+    folder.remove()
+    assert other.read() == RECORD
+
+
+def test_removing_twice_is_removing(folder: LabFolder) -> None:
+    """Whatever is to be gone and is gone is no error."""
+    folder.write(RECORD)
+    folder.remove()
+    folder.remove()
+    assert not folder.path.exists()
+
+
+def test_files_that_stay_are_named(folder: LabFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clean-up that failed says what is left and what to paste."""
+
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("shutil.rmtree", refused)
+    with pytest.raises(CleanUpFailed, match="could not be removed") as raised:
+        folder.remove()
+    assert raised.value.commands == (f"rm -r {folder.path}",)
+    assert "Permission denied" in raised.value.seen
