@@ -58,7 +58,7 @@ class LiveProgress:
             self._running.remove(step)
             if not self._running:
                 self._live.stop()
-                suffix = "already there" if step.was_cached else f"{step.seconds():.1f} s"
+            suffix = "already there" if step.was_cached else f"{step.seconds():.1f} s"
             self._console.print(f" {mark} {escape(step.title)} [dim]{suffix}[/dim]")
 
     def _rows(self) -> Group:

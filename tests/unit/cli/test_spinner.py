@@ -1,0 +1,46 @@
+"""Progress on a terminal."""
+
+import io
+import re
+
+import pytest
+
+from lab.cli.spinner import LiveProgress
+
+
+@pytest.fixture
+def terminal() -> io.StringIO:
+    """Return what a terminal would be sent."""
+    return io.StringIO()
+
+
+def lines(terminal: io.StringIO) -> list[str]:
+    """Return the lines that remain, with their seconds left out."""
+    return re.sub(r"\d+\.\d s", "N s", terminal.getvalue()).split("\n")
+
+
+def test_step_ends_while_another_runs(terminal: io.StringIO) -> None:
+    """Each gets its own line with its own seconds when it ends."""
+    progress = LiveProgress(terminal)
+    with progress.step("Cluster"), progress.step("Image"):
+        progress.note("hello")
+    assert [line for line in lines(terminal) if line.strip()][-3:] == [
+        " · hello",
+        " ✓ Image N s",
+        " ✓ Cluster N s",
+    ]
+
+
+def test_failed_step_is_marked(terminal: io.StringIO) -> None:
+    """The step that failed is told from those that were done."""
+    progress = LiveProgress(terminal)
+    with pytest.raises(OSError, match="full"), progress.step("Image [1/2]"):
+        raise OSError("disk full")
+    assert " ✗ Image [1/2] N s" in lines(terminal)
+
+
+def test_step_that_was_done_already_says_so(terminal: io.StringIO) -> None:
+    """A cached step has no seconds worth telling."""
+    with LiveProgress(terminal).step("Image") as step:
+        step.cached()
+    assert " ✓ Image already there" in lines(terminal)
