@@ -22,6 +22,7 @@ from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import Interrupted, NotReady, UsageError
 from lab.core.fleet import Fleet, load_fleet
+from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker
 from lab.host.folders import Folders
 from lab.host.processes import Processes
@@ -48,7 +49,7 @@ def bring_up(order: Order, site: Site) -> None:
     """Create the lab or bring it up to date, and wait for its devices."""
     cluster = KindCluster(order.name, site.docker, LabFolder.of(site.folders, order.name))
     with alone(site.folders, order.name):
-        site.docker.engine()
+        require_ready(site.docker)
         if _stands(cluster, site):
             image = build_plugin_image(site.processes, site.folders, site.progress)
             _install(order, site, cluster, image)

@@ -3,13 +3,14 @@
 import json
 import platform
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lab.core.errors import NotReady
-from lab.host.checks.blockers import blockers
+from lab.host.checks.blockers import blockers, require_ready
 from lab.host.checks.finding import Finding, State, refuse
 from lab.host.checks.machine import Disk, Machine
 from lab.host.docker import Docker, Engine
@@ -95,3 +96,19 @@ def test_refusal_has_everything_that_is_known() -> None:
 def test_nothing_is_refused_where_nothing_fails() -> None:
     """Warnings pass."""
     refuse([Finding("kubectl", State.WARN, "missing")])
+
+
+@pytest.mark.usefixtures("put_on_path")
+def test_missing_engine_is_refused_in_its_own_words() -> None:
+    """Docker's own error says more than a list of findings could."""
+    with pytest.raises(NotReady, match=r"^Docker is not installed"):
+        require_ready(Docker(Processes()))
+
+
+@pytest.mark.parametrize(("version", "refused"), [("19.03.1", True), ("28.0.0", False)])
+def test_old_engine_is_refused(put_on_path: Put, version: str, refused: bool) -> None:  # noqa: FBT001 - a row of the table
+    """What surely fails is said before anything is created."""
+    put_on_path("docker", info(ServerVersion=version, Name="elsewhere"))
+    expected = pytest.raises(NotReady, match="docker-version") if refused else nullcontext()
+    with expected:
+        require_ready(Docker(Processes()))
