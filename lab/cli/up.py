@@ -17,7 +17,6 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "-f",
     "--fleet",
-    "fleet_file",
     type=_FILE,
     help="The fleet file: which nodes have which devices. Default: one worker with two devices.",
 )
@@ -39,7 +38,7 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 @output_option
 def up(  # noqa: PLR0913, PLR0917 - one per option
     name: str,
-    fleet_file: Path | None,
+    fleet: Path | None,
     kind_config: Path | None,
     node_image: str | None,
     timeout: float,
@@ -52,11 +51,11 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
     from lab.install.status import observe, running_lab
     from lab.install.up import Order, bring_up
 
-    fleet = load_fleet(fleet_file) if fleet_file else Fleet.default()
+    wanted = load_fleet(fleet) if fleet else Fleet.default()
     if kind_config is None and _KIND_CONFIG.exists():
         kind_config = _KIND_CONFIG
     site = this_site()
-    bring_up(Order(name, fleet, kind_config, node_image, timeout), site)
+    bring_up(Order(name, wanted, kind_config, node_image, timeout), site)
     status = observe(running_lab(site, name))
     print_status(status, output)
     if output == "text":
