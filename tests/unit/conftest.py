@@ -1,5 +1,6 @@
 """Stand-ins for what surrounds the lab: the programs on the PATH, and a progress that is kept."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.progress import Progress, Step
+from tests.unit.stand_ins.engine import DOCKER, EMPTY, FakeEngine
 
 
 @pytest.fixture
@@ -23,6 +25,18 @@ def put_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
         return program
 
     return put
+
+
+@pytest.fixture
+def engine(
+    put_on_path: Callable[[str, str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> FakeEngine:
+    """Return an engine without containers, behind a `docker` on the PATH."""
+    file = tmp_path / "engine.json"
+    file.write_text(json.dumps(EMPTY))
+    monkeypatch.setenv("FAKE_ENGINE", str(file))
+    put_on_path("docker", DOCKER)
+    return FakeEngine(file, tmp_path / "state")
 
 
 @pytest.fixture

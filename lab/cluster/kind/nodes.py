@@ -1,6 +1,7 @@
 """What is done to the nodes of a kind cluster from outside of Kubernetes."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -29,5 +30,5 @@ def load_image(processes: Processes, nodes: Sequence[str], archive: Path) -> Non
             docker.execute(node, _IMPORT, stdin=stream)
 
     with side_by_side(processes) as start:
-        for each in [start(lambda node=node: load(node)) for node in nodes]:  # type: ignore[misc]
+        for each in [start(partial(load, node)) for node in nodes]:
             each.result()
