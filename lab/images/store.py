@@ -13,13 +13,16 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from lab.core.errors import NotReady
+from filelock import FileLock, Timeout
+
+from lab.core.errors import Interrupted, NotReady
 from lab.core.progress import Progress, Step
 from lab.host.processes import Processes, ProcessFailed
 
@@ -27,6 +30,7 @@ from lab.host.processes import Processes, ProcessFailed
 RECORD: Final = "made.json"
 #: How the name of everything begins that is not complete yet.
 UNFINISHED: Final = ".making-"
+_LOCK_SECONDS: Final = 0.5
 _KEY_CHARACTERS: Final = 16
 _NO_SPACE: Final = "no space left on device"
 
@@ -89,7 +93,7 @@ class Made:
 
 
 class Store:
-    """A folder of products. One writer at a time: the caller holds the lock."""
+    """A folder of products. Who makes some does so inside `alone`; who only looks need not."""
 
     def __init__(self, folder: Path, processes: Processes, progress: Progress) -> None:
         self.folder = folder
@@ -120,8 +124,35 @@ class Store:
                 self._make(part, step)
         return self.path(part)
 
-    def sweep(self) -> None:
-        """Remove what a run that was killed has left half made."""
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the only one that makes something here: wait for another process to end first.
+
+        Raises `Interrupted` where the wait is.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.folder / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            self._progress.note(f"another gpulab builds in {self.folder}: waiting for it")
+            self._acquire(lock)
+        try:
+            self._sweep()
+            yield
+        finally:
+            lock.release()
+
+    def _acquire(self, lock: FileLock) -> None:
+        while not lock.is_locked:
+            with suppress(Timeout):
+                lock.acquire(timeout=_LOCK_SECONDS)
+            if self._processes.cancelled:
+                lock.release()
+                raise Interrupted("interrupted", where=str(self.folder))
+
+    def _sweep(self) -> None:
+        # What a run that was killed has left half made.
         for each in self.folder.glob(f"{UNFINISHED}*"):
             if each.is_dir():
                 shutil.rmtree(each, ignore_errors=True)

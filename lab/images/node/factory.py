@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
-
 from lab.core.errors import CheckFailed, NotReady
 from lab.core.progress import Progress
 from lab.host.docker import Docker, Engine
@@ -105,22 +103,13 @@ def build_node_image(processes: Processes, folders: Folders, progress: Progress)
     """Build the node image, or find it built, and return it.
 
     Raises `NotReady` where the machine lacks something (Docker, room, mmdebstrap, a Go module
-    proxy) and `CheckFailed` where another build runs. What was made before an error stays for
-    the next run.
+    proxy). What was made before an error stays for the next run. Waits for another build.
     """
     docker = Docker(processes)
     engine = docker.engine()
     store = Store(folders.cache / "node-image", processes, progress)
-    store.folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(store.folder / ".lock", timeout=0):
-            return _build(docker, engine, store, progress, processes)
-    except Timeout as error:
-        raise CheckFailed(
-            "another build of the node image is running",
-            where=str(store.folder),
-            remedy="wait for it, then run this again: it will find the image built",
-        ) from error
+    with store.alone():
+        return _build(docker, engine, store, progress, processes)
 
 
 def _recipe(engine: Engine, go: Callable[[], Go]) -> Recipe:
@@ -142,7 +131,6 @@ def _build(
         if found:
             step.cached()
             return found
-    store.sweep()
     _check_room(engine, store, recipe)
     _make_parts(store, recipe, processes)
     with progress.step(f"Load {recipe.reference} into Docker"):
