@@ -84,15 +84,16 @@ def node_image(site: "Site", machine: "Machine") -> "Finding":
 
 def print_findings(findings: "Sequence[Finding]") -> None:
     """Print a table of all findings, and below it what to do about those that matter."""
-    from rich.console import Console
     from rich.table import Table
+
+    from lab.cli.table import as_wide_as_needed
 
     table = Table(box=None, pad_edge=False, header_style="")
     for column in ("CHECK", "STATE", "MEASURED", "WANTED"):
-        table.add_column(column, no_wrap=column != "MEASURED", overflow="fold")
+        table.add_column(column, no_wrap=True)
     for each in findings:
         table.add_row(each.name, each.state, each.measured, each.wanted)
-    Console(highlight=False, markup=False).print(table)
+    click.echo(as_wide_as_needed(table))
     for each in findings:
         if each.state != "ok" and each.remedy:
             click.echo(f"\n{each.name}: {each.remedy}")

@@ -1,12 +1,17 @@
 """A lab's status for people (a table) and for tools (the JSON contract), on stdout."""
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from lab.install.status import LabStatus
+
+
+_WIDE: Final = 1000
 
 
 def print_status(status: "LabStatus", output: str) -> None:
@@ -14,7 +19,6 @@ def print_status(status: "LabStatus", output: str) -> None:
     if output == "json":
         click.echo(json.dumps(status.as_json(), indent=2))
         return
-    from rich.console import Console
     from rich.table import Table
 
     state = "ready" if status.ready else "not ready"
@@ -31,4 +35,14 @@ def print_status(status: "LabStatus", output: str) -> None:
             table.add_row(*first, resource, *map(str, counts))
         if not node.resources:
             table.add_row(*first, "-", "-", "-", "-")
-    Console(highlight=False, soft_wrap=True).print(table)
+    click.echo(as_wide_as_needed(table))
+
+
+def as_wide_as_needed(table: "Table") -> str:
+    """Return the table as text, never cut to a terminal's width: names are there to be pasted."""
+    from rich.console import Console
+
+    console = Console(width=_WIDE, highlight=False, markup=False, color_system=None)
+    with console.capture() as text:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in text.get().splitlines())
