@@ -5,38 +5,47 @@ typed and tested without the library. Importing this module loads it, which take
 import it late.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, TypeVar
 
 from kubernetes import client, config, watch
+from urllib3.exceptions import HTTPError
+from yaml import YAMLError
 
 from lab.cluster import reading
 from lab.cluster.objects import Node, Pod
-from lab.core.errors import LabError
+from lab.core.errors import LabError, TimedOut
 
 _APPLY: Final = "application/apply-patch+yaml"
 _OWNER: Final = "gpu-lab"
 #: A watch is opened anew after this long, so that a lost connection cannot hold a wait for ever.
 _WATCH_SECONDS: Final = 30
+#: To connect, and between two pieces of an answer: a stopped machine accepts and says nothing.
+_TIMEOUT: Final = (5, 20)
+_PAUSE_SECONDS: Final = 0.2
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
-
-_P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
 class ApiFailed(LabError):
-    """The API server refused or could not be reached; `seen` holds its words."""
+    """The API server refused or could not be reached; `seen` holds its words, or the system's."""
 
 
 class Client:
-    """A connection to the API server that a kubeconfig names."""
+    """A connection to the API server that a kubeconfig names.
 
-    def __init__(self, api: client.ApiClient, kubeconfig: Path) -> None:
+    Every method raises `ApiFailed` where the server refuses or does not answer.
+    """
+
+    def __init__(self, api: client.ApiClient, kubeconfig: Path, lab: str) -> None:
         self._api = api
         self._core = client.CoreV1Api(api)
         self._kubeconfig = kubeconfig
+        self._lab = lab
 
     def version(self) -> str:
         """Return the server's version, such as `v1.36.3`."""
@@ -55,6 +64,20 @@ class Client:
             listed = self._call(self._core.list_pod_for_all_namespaces, label_selector=selector)
         return tuple(map(reading.pod, self._items(listed)))
 
+    def wait_until_it_answers(self, timeout: float) -> None:
+        """Wait for a server that is starting; raises `TimedOut` with what was last seen."""
+        ends = time.monotonic() + timeout
+        while True:
+            try:
+                self.nodes()
+            except ApiFailed as error:
+                if time.monotonic() > ends:
+                    what = f"the cluster's API server did not start within {timeout:g} s"
+                    raise TimedOut(what, where=error.where, seen=error.seen) from error
+                time.sleep(_PAUSE_SECONDS)
+            else:
+                return
+
     def node_changes(self, timeout: float) -> Iterator[tuple[Node, ...]]:
         """Yield all nodes now, and again at each change, until `timeout` seconds have passed."""
         ends = time.monotonic() + timeout
@@ -62,11 +85,14 @@ class Client:
         while (left := ends - time.monotonic()) > 0:
             stream = watch.Watch()
             window = max(1, int(min(left, _WATCH_SECONDS)))
+            limits = {"timeout_seconds": window, "_request_timeout": (_TIMEOUT[0], window + 1)}
             try:
-                for _ in stream.stream(self._core.list_node, timeout_seconds=window):
+                for _ in stream.stream(self._core.list_node, **limits):
                     yield self.nodes()
-            except client.ApiException as error:
-                raise self._failure(error) from error
+            except (client.ApiException, HTTPError):
+                # Cut off, or too old: look again, which also tells whether the server is there.
+                time.sleep(_PAUSE_SECONDS)
+                yield self.nodes()
             finally:
                 stream.stop()
 
@@ -118,26 +144,57 @@ class Client:
         items: list[reading.Json] = self._api.sanitize_for_serialization(listed)["items"]
         return items
 
-    def _call(self, call: Callable[_P, _R], *arguments: _P.args, **named: _P.kwargs) -> _R:
+    def _call(self, call: Callable[..., _R], *arguments: object, **named: object) -> _R:
         try:
-            return call(*arguments, **named)
-        except (client.ApiException, OSError) as error:
-            raise self._failure(error) from error
+            return call(*arguments, **named, _request_timeout=_TIMEOUT)
+        except client.ApiException as error:
+            raise self._refused(error) from error
+        except (HTTPError, OSError) as error:
+            raise self._unreachable(error) from error
 
-    def _failure(self, error: Exception) -> ApiFailed:
+    def _refused(self, error: client.ApiException) -> ApiFailed:
         return ApiFailed(
-            "the cluster's API server refused",
+            f"the cluster's API server refused ({error.status} {error.reason})",
             where=str(self._kubeconfig),
-            seen=str(getattr(error, "body", None) or error),
+            seen=_message(str(error.body or "")),
+        )
+
+    def _unreachable(self, error: Exception) -> ApiFailed:
+        return ApiFailed(
+            "the cluster's API server does not answer",
+            where=str(self._api.configuration.host),
+            seen=_cause(error),
+            remedy="where the nodes are stopped, `gpulab up` starts them again",
+            commands=(f"gpulab up --name {self._lab}",),
         )
 
 
-def connect(kubeconfig: Path) -> Client:
-    """Open a connection with this kubeconfig and no other."""
+def _message(body: str) -> str:
+    """Return the words of a v1 Status, or the body as it is where it is something else."""
     try:
-        api = config.new_client_from_config(str(kubeconfig))
-    except (config.ConfigException, OSError) as error:
+        return str(json.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
+        return body
+
+
+def _cause(error: BaseException) -> str:
+    """Return what the system said, which the libraries wrap in their own objects' names."""
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    return str(getattr(error, "strerror", None) or error)
+
+
+def connect(kubeconfig: Path, lab: str) -> Client:
+    """Open a connection with the kubeconfig of this lab and no other."""
+    settings = client.Configuration()
+    # The library would repeat what failed at once, with a warning on stderr each time.
+    settings.retries = False
+    # As kubectl does: a proxy has no way to this machine's loopback, where kind's servers are.
+    settings.no_proxy = ",".join(filter(None, (settings.no_proxy, *_LOOPBACK)))
+    try:
+        api = config.new_client_from_config(str(kubeconfig), client_configuration=settings)
+    except (config.ConfigException, YAMLError, OSError) as error:
         raise ApiFailed(
             "the lab's kubeconfig cannot be used", where=str(kubeconfig), seen=str(error)
         ) from error
-    return Client(api, kubeconfig)
+    return Client(api, kubeconfig, lab)

@@ -13,9 +13,9 @@ Json = Mapping[str, Any]
 
 def node(found: Json) -> Node:
     """Read a v1 Node; one whose kubelet has not reported yet is not Ready and has nothing."""
-    status = found["status"]
+    status = found.get("status", {})
     conditions = {each["type"]: each["status"] for each in status.get("conditions", ())}
-    taints = found["spec"].get("taints", ())
+    taints = found.get("spec", {}).get("taints", ())
     return Node(
         name=found["metadata"]["name"],
         ready=conditions.get("Ready") == "True",
@@ -29,7 +29,7 @@ def node(found: Json) -> Node:
 
 def pod(found: Json) -> Pod:
     """Read a v1 Pod."""
-    spec, status = found["spec"], found["status"]
+    spec, status = found["spec"], found.get("status", {})
     containers = status.get("containerStatuses", ())
     waiting = (each.get("state", {}).get("waiting") for each in containers)
     return Pod(

@@ -92,7 +92,7 @@ def running_lab(site: Site, name: str) -> RunningLab:
             remedy="create it",
             commands=(f"gpulab up --name {name}",),
         )
-    return RunningLab(record, folder, connect(folder.kubeconfig))
+    return RunningLab(record, folder, connect(folder.kubeconfig, name))
 
 
 def observe(lab: RunningLab) -> LabStatus:

@@ -126,7 +126,7 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
     fleet = order.fleet.placed_on(workers)
     with site.progress.step(f"Loading the plugin image ({image.size / 1e6:.0f} MB)"):
         load_image(site.processes, workers, image.archive)
-    client = connect(cluster.folder.kubeconfig)
+    client = connect(cluster.folder.kubeconfig, order.name)
     with site.progress.step("Deploying the device plugin"):
         if cluster.folder.fleet.exists():
             plugin.withdraw(client, load_fleet(cluster.folder.fleet), fleet)

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("ERROR: failed to create cluster: node did not boot\n")
         return 1
     _add(nodes)
-    _write_kubeconfig(Path(options["--kubeconfig"]))
+    write_kubeconfig(Path(options["--kubeconfig"]), os.environ.get("FAKE_API", ""))
     return 0
 
 
@@ -71,14 +71,15 @@ def _add(containers: list[dict[str, Any]]) -> None:
         file.truncate()
 
 
-def _write_kubeconfig(path: Path) -> None:
+def write_kubeconfig(path: Path, server: str) -> None:
+    """Write a kubeconfig for this server, without credentials."""
     context = {"cluster": "kind", "user": "kind"}
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": "kind",
         "contexts": [{"name": "kind", "context": context}],
-        "clusters": [{"name": "kind", "cluster": {"server": os.environ.get("FAKE_API", "")}}],
+        "clusters": [{"name": "kind", "cluster": {"server": server}}],
         "users": [{"name": "kind", "user": {}}],
     }
     path.write_text(yaml.safe_dump(config), encoding="utf-8")

@@ -1,0 +1,226 @@
+"""The Kubernetes API through the client library, against a server on loopback."""
+
+import logging
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.cluster.client import ApiFailed, Client, connect
+from lab.core.errors import TimedOut
+from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod
+from tests.unit.stand_ins.kind_program import write_kubeconfig
+
+WORKER = "/api/v1/nodes/t-lab-worker"
+PLUGIN_LOG = '{"event": "registered", "resource": "fake.example.com/device"}\n'
+
+
+@pytest.fixture
+def nobody(tmp_path: Path) -> Client:
+    """Return a connection to a port on which nobody listens."""
+    path = tmp_path / "kubeconfig"
+    write_kubeconfig(path, "http://127.0.0.1:1")
+    return connect(path, "t-lab")
+
+
+def taints(api: FakeApi) -> list[str]:
+    """Return the taints of the worker, as kubectl writes them."""
+    found = api.nodes["t-lab-worker"]["spec"]["taints"]
+    return [f"{each['key']}={each['value']}:{each['effect']}" for each in found]
+
+
+def test_version_is_the_servers(client: Client) -> None:
+    """It may differ from what the node image is called."""
+    assert client.version() == "v1.36.3"
+
+
+def test_nodes_come_by_name(client: Client, api: FakeApi) -> None:
+    """With the devices that they show, if any."""
+    api.add(node("t-lab-a", devices=12_000))
+    assert [(each.name, dict(each.allocatable)) for each in client.nodes()] == [
+        ("t-lab-a", {GPU: 12_000}),
+        ("t-lab-control-plane", {}),
+        ("t-lab-worker", {}),
+    ]
+
+
+def test_node_without_a_status_is_listed(client: Client, api: FakeApi) -> None:
+    """A node that was created by hand has none, and the library must not stumble over it."""
+    api.add({"metadata": {"name": "t-bare", "labels": {}}})
+    assert client.nodes()[0].name == "t-bare"
+
+
+def test_pods_are_asked_for_by_namespace_and_label(client: Client, api: FakeApi) -> None:
+    """The server selects, not the lab."""
+    api.pods = [pod("plugin-1", "t-lab-worker")]
+    assert [each.name for each in client.pods("kube-system", "app=x")] == ["plugin-1"]
+    assert api.requests[-1].path == "/api/v1/namespaces/kube-system/pods"
+    assert api.requests[-1].query == {"labelSelector": "app=x"}
+
+
+def test_label_is_set_and_removed(client: Client, api: FakeApi) -> None:
+    """The node's other labels stay."""
+    client.label_node("t-lab-worker", {"gpu-lab/pool": "a"})
+    assert api.nodes["t-lab-worker"]["metadata"]["labels"]["gpu-lab/pool"] == "a"
+    client.label_node("t-lab-worker", {"gpu-lab/pool": None})
+    assert list(api.nodes["t-lab-worker"]["metadata"]["labels"]) == ["kubernetes.io/hostname"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("present", ["gpu=other:NoExecute", "gpu=present:NoSchedule", "mine=x:NoSchedule"]),
+        (None, ["gpu=other:NoExecute", "mine=x:NoSchedule"]),
+    ],
+)
+def test_taint_is_set_and_removed_among_others(
+    client: Client, api: FakeApi, value: str | None, expected: list[str]
+) -> None:
+    """A taint is known by key and effect; the user's own stay."""
+    there = [
+        ("mine", "x", "NoSchedule"),
+        ("gpu", "old", "NoSchedule"),
+        ("gpu", "other", "NoExecute"),
+    ]
+    api.nodes["t-lab-worker"]["spec"]["taints"] = [
+        {"key": key, "value": text, "effect": effect} for key, text, effect in there
+    ]
+    client.taint_node("t-lab-worker", "gpu", value, "NoSchedule")
+    assert taints(api) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("ConfigMap", "/api/v1/namespaces/kube-system/configmaps/x"),
+        ("DaemonSet", "/apis/apps/v1/namespaces/kube-system/daemonsets/x"),
+    ],
+)
+def test_object_is_applied_on_the_servers_side(
+    client: Client, api: FakeApi, kind: str, path: str
+) -> None:
+    """Under the lab's own name, and whoever set a field before."""
+    manifest = {
+        "kind": kind,
+        "metadata": {"name": "x", "namespace": "kube-system"},
+        "spec": {"selector": {}, "template": {}},
+    }
+    client.apply(manifest)
+    (request,) = api.patches(path)
+    assert request.content_type == "application/apply-patch+yaml"
+    assert request.query == {"fieldManager": "gpu-lab", "force": "true"}
+    assert request.body == manifest
+
+
+@pytest.mark.parametrize("text", [PLUGIN_LOG, PLUGIN_LOG * 2, "", "plain words ✓\n"])
+def test_log_is_returned_as_it_is(client: Client, api: FakeApi, text: str) -> None:
+    """A single line of JSON is text too, and stays what the plugin wrote."""
+    api.pods, api.logs = [pod("plugin-1", "t-lab-worker")], {"plugin-1": text}
+    (found,) = client.pods()
+    assert client.logs(found) == text
+
+
+def test_log_can_be_cut_to_its_last_lines(client: Client, api: FakeApi) -> None:
+    """The server cuts it."""
+    api.pods, api.logs = [pod("plugin-1", "t-lab-worker")], {"plugin-1": PLUGIN_LOG}
+    client.logs(client.pods()[0], tail=3)
+    assert api.requests[-1].query == {"tailLines": "3"}
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_changes_end_with_their_time(client: Client, api: FakeApi, *, cut: bool) -> None:
+    """Also where every watch breaks off; and there is a first look at once."""
+    api.cut = cut
+    looks = list(client.node_changes(0.3))
+    assert len(looks) >= 2
+    assert {each.name for each in looks[0]} == {"t-lab-control-plane", "t-lab-worker"}
+
+
+def test_change_is_seen_after_a_watch_broke_off(client: Client, api: FakeApi) -> None:
+    """The next look is a new list, which misses nothing."""
+    api.cut = True
+    changes = client.node_changes(30)
+    next(changes)
+    api.add(node("t-lab-worker", devices=2))
+    assert any(each.allocatable.get(GPU) == 2 for each in next(changes))
+
+
+def test_watch_that_the_server_refuses_is_opened_anew(client: Client, api: FakeApi) -> None:
+    """A watch may be too old (410); a server that refuses the look as well is an error."""
+    changes = client.node_changes(30)
+    next(changes)
+    api.refusal = (410, "Expired", "too old resource version")
+    with pytest.raises(ApiFailed, match="410"):
+        next(changes)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "message"),
+    [
+        (403, "Forbidden", 'nodes is forbidden: User "x" cannot list resource "nodes"'),
+        (500, "InternalError", "etcdserver: request timed out"),
+    ],
+)
+def test_refusal_has_the_servers_own_words(
+    client: Client, api: FakeApi, code: int, reason: str, message: str
+) -> None:
+    """The message of the server's Status, without the JSON around it."""
+    api.refusal = (code, reason, message)
+    with pytest.raises(ApiFailed) as raised:
+        client.nodes()
+    assert raised.value.what.startswith(f"the cluster's API server refused ({code} ")
+    assert raised.value.seen == message
+
+
+def test_absent_server_is_told_plainly(nobody: Client, caplog: pytest.LogCaptureFixture) -> None:
+    """One error, in the system's words, with what to do; and no warnings of a library."""
+    caplog.set_level(logging.WARNING)
+    with pytest.raises(ApiFailed) as raised:
+        nobody.nodes()
+    assert raised.value.render() == (
+        "the cluster's API server does not answer\n"
+        "  where: http://127.0.0.1:1\n"
+        "  seen:  Connection refused\n"
+        "  next:  where the nodes are stopped, `gpulab up` starts them again\n"
+        "         $ gpulab up --name t-lab"
+    )
+    assert caplog.records == []
+
+
+def test_proxy_of_the_environment_is_not_asked_for_this_machine(
+    api: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API server is on loopback, as kubectl knows too."""
+    monkeypatch.setenv("no_proxy", "")
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    write_kubeconfig(tmp_path / "kubeconfig", api.address)
+    assert connect(tmp_path / "kubeconfig", "t-lab").version() == "v1.36.3"
+
+
+def test_server_that_is_starting_is_waited_for(
+    client: Client, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It refuses for a while; a look later it does not."""
+    api.refusal = (503, "ServiceUnavailable", "starting")
+    monkeypatch.setattr(time, "sleep", lambda _: setattr(api, "refusal", None))
+    client.wait_until_it_answers(30)
+    assert len(api.requests) == 2
+
+
+def test_server_that_does_not_start_is_given_up(nobody: Client) -> None:
+    """What was last seen is in the error."""
+    with pytest.raises(TimedOut, match="did not start within 0 s") as raised:
+        nobody.wait_until_it_answers(0)
+    assert raised.value.seen == "Connection refused"
+
+
+@pytest.mark.parametrize("content", [None, "", "kind: Config", "{"])
+def test_useless_kubeconfig_is_named(tmp_path: Path, content: str | None) -> None:
+    """Missing, empty or damaged: the file is in the error."""
+    path = tmp_path / "kubeconfig"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ApiFailed, match="the lab's kubeconfig cannot be used") as raised:
+        connect(path, "t-lab")
+    assert raised.value.where == str(path)
