@@ -1,0 +1,234 @@
+"""An API server on loopback with just the paths that the lab asks for, and what can go wrong."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+GPU: Final = "fake.example.com/device"
+Json = dict[str, Any]
+
+
+def node(name: str, *, devices: int = 0, ready: bool = True) -> Json:
+    """Return a node as the API server has it."""
+    amounts = {"cpu": "2"} | ({GPU: str(devices)} if devices else {})
+    return {
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "spec": {},
+        "status": {
+            "nodeInfo": _node_info("v1.36.3"),
+            "conditions": [{"type": "Ready", "status": str(ready)}],
+            "capacity": amounts,
+            "allocatable": amounts,
+        },
+    }
+
+
+def pod(name: str, node_name: str, *, devices: int = 0, waiting: Json | None = None) -> Json:
+    """Return a pod of one container, which runs unless it is waiting."""
+    status = {
+        "name": "c",
+        "image": "i",
+        "imageID": "",
+        "ready": not waiting,
+        "restartCount": 0,
+        "state": {"waiting": waiting} if waiting else {"running": {}},
+    }
+    requests = {GPU: str(devices)} if devices else {}
+    container = {"name": "c", "image": "plugin:1", "resources": {"requests": requests}}
+    return {
+        "metadata": {"name": name, "namespace": "kube-system", "labels": {}},
+        "spec": {"nodeName": node_name, "containers": [container]},
+        "status": {"phase": "Pending" if waiting else "Running", "containerStatuses": [status]},
+    }
+
+
+def _node_info(version: str) -> Json:
+    fields = (
+        "architecture",
+        "bootID",
+        "containerRuntimeVersion",
+        "kernelVersion",
+        "kubeProxyVersion",
+        "machineID",
+        "operatingSystem",
+        "osImage",
+        "systemUUID",
+    )
+    return {**dict.fromkeys(fields, ""), "kubeletVersion": version}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it came in."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    content_type: str
+    body: Any
+
+
+@dataclass
+class FakeApi:
+    """What is in the cluster, and how the server behaves.
+
+    `refusal` is the status code, reason and message of each answer, `cut` breaks watches off
+    in the middle of a line, `comes` is what all nodes get once the plugin is applied.
+    """
+
+    nodes: dict[str, Json] = field(default_factory=dict)
+    pods: list[Json] = field(default_factory=list)
+    logs: dict[str, str] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+    refusal: tuple[int, str, str] | None = None
+    cut: bool = False
+    comes: int = 0
+    address: str = ""
+
+    def add(self, *nodes: Json) -> None:
+        """Put nodes into the cluster."""
+        self.nodes |= {each["metadata"]["name"]: each for each in nodes}
+
+    def patches(self, path: str) -> list[Request]:
+        """Return the patches of what is at a path."""
+        return [each for each in self.requests if (each.method, each.path) == ("PATCH", path)]
+
+    def apply_to_node(self, name: str, patch: Json) -> Json:
+        """Merge a patch as the API server does: None takes a label away, taints are one list."""
+        found = self.nodes[name]
+        labels = found["metadata"]["labels"] | patch.get("metadata", {}).get("labels", {})
+        found["metadata"]["labels"] = {key: value for key, value in labels.items() if value}
+        found["spec"] |= patch.get("spec", {})
+        return found
+
+    def plug_in(self) -> None:
+        """Let the devices appear that the plugin brings."""
+        for each in self.nodes.values():
+            for key in ("capacity", "allocatable"):
+                each["status"][key][GPU] = str(self.comes)
+
+
+@contextmanager
+def serving(api: FakeApi) -> Iterator[FakeApi]:
+    """Serve it on a free port of loopback."""
+
+    class Handler(_Handler):
+        cluster = api
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        api.address = f"http://127.0.0.1:{server.server_port}"
+        yield api
+        server.shutdown()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    cluster: FakeApi
+
+    def do_GET(self) -> None:
+        request = self._received()
+        if self._refused():
+            return
+        match request.path.strip("/").split("/"):
+            case ["version"]:
+                self._answer({"gitVersion": "v1.36.3", **dict.fromkeys(_VERSION, "")})
+            case ["api", "v1", "nodes"] if "watch" in request.query:
+                self._watch()
+            case ["api", "v1", "nodes"]:
+                self._answer(_list("Node", list(self.cluster.nodes.values())))
+            case ["api", "v1", "pods"] | ["api", "v1", "namespaces", _, "pods"]:
+                self._answer(_list("Pod", self.cluster.pods))
+            case ["api", "v1", "namespaces", _, "pods", name, "log"] if name in self.cluster.logs:
+                self._answer_text(self.cluster.logs[name])
+            case ["api", "v1", "namespaces", _, "pods", name, "log"]:
+                self._fail(400, "BadRequest", f'container "c" in pod "{name}" is waiting to start')
+            case _:
+                self._fail(404, "NotFound", f"nothing at {request.path}")
+
+    def do_PATCH(self) -> None:
+        request = self._received()
+        if self._refused():
+            return
+        match request.path.strip("/").split("/"):
+            case ["api", "v1", "nodes", name]:
+                self._answer(self.cluster.apply_to_node(name, request.body))
+            case [*_, "daemonsets", _]:
+                if self.cluster.comes:
+                    self.cluster.plug_in()
+                self._answer(request.body)
+            case _:
+                self._answer(request.body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
+        """Keep the log out of the output of the tests."""
+
+    def _received(self) -> Request:
+        parts = urlsplit(self.path)
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        request = Request(
+            method=self.command,
+            path=parts.path,
+            query={key: values[0] for key, values in parse_qs(parts.query).items()},
+            content_type=self.headers.get("Content-Type", ""),
+            body=json.loads(raw) if raw else None,
+        )
+        self.cluster.requests.append(request)
+        return request
+
+    def _watch(self) -> None:
+        """Say that each node is there, and end; or break off in the middle of the first line."""
+        lines = [
+            json.dumps({"type": "ADDED", "object": each}) for each in self.cluster.nodes.values()
+        ]
+        raw = "".join(f"{line}\n" for line in lines).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw) + self.cluster.cut))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def _refused(self) -> bool:
+        if self.cluster.refusal:
+            self._fail(*self.cluster.refusal)
+        return self.cluster.refusal is not None
+
+    def _fail(self, code: int, reason: str, message: str) -> None:
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
+        self._answer(status | {"code": code, "reason": reason, "message": message}, code)
+
+    def _answer(self, found: Json, code: int = 200) -> None:
+        self._send(json.dumps(found).encode(), "application/json", code)
+
+    def _answer_text(self, text: str) -> None:
+        self._send(text.encode(), "text/plain", 200)
+
+    def _send(self, raw: bytes, content_type: str, code: int) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+
+_VERSION: Final = (
+    "major",
+    "minor",
+    "gitCommit",
+    "gitTreeState",
+    "buildDate",
+    "goVersion",
+    "compiler",
+    "platform",
+)
+
+
+def _list(kind: str, items: list[Json]) -> Json:
+    return {"kind": f"{kind}List", "apiVersion": "v1", "metadata": {}, "items": items}
