@@ -26,8 +26,12 @@ def side_by_side(processes: Processes) -> Iterator[Start]:
     An error in the work is raised by the future's `result`, which the block must ask for.
     """
     with ThreadPoolExecutor(max_workers=8) as pool:
+
+        def start(work: Callable[[], _R]) -> Future[_R]:
+            return pool.submit(work)
+
         try:
-            yield pool.submit
+            yield start
         except BaseException:
             processes.cancel()
             raise

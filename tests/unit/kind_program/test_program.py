@@ -1,6 +1,8 @@
 """Where the kind program comes from."""
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -143,3 +145,18 @@ def test_cancelled_search_does_not_go_on(
     with pytest.raises(Interrupted):
         find_kind(processes, folders, progress)
     assert said == []
+
+
+def test_two_labs_at_once_both_get_a_whole_program(
+    put_on_path: Put, find: Find, folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither sees what the other has half made, and one program remains."""
+    monkeypatch.setenv("ASKED", os.devnull)
+    os.mkfifo(tmp_path / "pipe")
+    # The first build ends with what the second one says: both are under way at that moment.
+    meet = "if /bin/mkdir ../met; then read -r _ < PIPE; /bin/rmdir ../met; else echo > PIPE; fi"
+    put_on_path("go", f"{meet.replace('PIPE', str(tmp_path / 'pipe'))}\n{FAKE_GO}")
+    with ThreadPoolExecutor() as pool:
+        found = [future.result(20) for future in [pool.submit(find), pool.submit(find)]]
+    assert found == [Kind(cached_path(folders), "v0.33.0")] * 2
+    assert [path.name for path in cached_path(folders).parent.iterdir()] == ["kind"]
