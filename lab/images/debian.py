@@ -34,14 +34,14 @@ _WANTED: Final = [[f"{SUITE}{each}", "main"] for each in ("", "-security", "-upd
 class Packages:
     """What goes in: a whole small system (`essential`), or no more than the named (`extract`).
 
-    `leave_out` are patterns of files, `clean` is a shell script that is run on the finished tree,
+    `leave_out` are patterns of files, `finish` is a shell script that is run on the finished tree,
     which is its first argument.
     """
 
     variant: Literal["essential", "extract"]
     names: tuple[str, ...]
     leave_out: tuple[str, ...] = ()
-    clean: str = ""
+    finish: str = ""
 
     def arguments(self) -> tuple[str, ...]:
         """Return the command line of mmdebstrap that decides what comes out."""
@@ -59,13 +59,15 @@ def debian_part(name: str, title: str, packages: Packages) -> Part:
 
     def make(making: Making) -> None:
         arguments = packages.arguments()
-        if packages.clean:
-            script = making.scratch / "clean.sh"
-            script.write_text(packages.clean)
-            arguments = (*arguments, f'--customize-hook=sh -eu {script} "$1"')
+        if packages.finish:
+            script = making.scratch / "finish.sh"
+            script.write_text(packages.finish)
+            # Nothing comes after the extraction where no more than that was asked for.
+            moment = "extract" if packages.variant == "extract" else "customize"
+            arguments = (*arguments, f'--{moment}-hook=sh -eu {script} "$1"')
         _run(making, arguments)
 
-    inputs = (*packages.arguments(), packages.clean)
+    inputs = (*packages.arguments(), packages.finish)
     return Part(name=name, title=title, version=SUITE, inputs=inputs, make=make)
 
 

@@ -57,7 +57,7 @@ _CNI: Final = """
 
 def root_part() -> Part:
     """Return the part with the Debian system of a node."""
-    packages = Packages("essential", _PACKAGES, clean=node_file("clean.sh"))
+    packages = Packages("essential", _PACKAGES, finish=node_file("clean.sh"))
     return debian_part("node-root", "Unpack and set up the Debian system of a node", packages)
 
 

@@ -15,7 +15,13 @@ PYTHON: Final = "3.11"
 LIBRARY: Final = f"usr/lib/python{PYTHON}"
 #: Where Debian's Python looks for packages that are not Debian's.
 SITE: Final = f"usr/local/lib/python{PYTHON}/dist-packages"
-_PACKAGES: Final = ("busybox-static", f"libpython{PYTHON}-stdlib", f"python{PYTHON}-minimal")
+_PACKAGES: Final = (
+    "busybox-static",
+    f"libpython{PYTHON}-stdlib",
+    "libstdc++6",
+    f"python{PYTHON}-minimal",
+    "zlib1g",
+)
 _MODULES_LEFT_OUT: Final = (
     "ensurepip/*",
     "idlelib/*",
@@ -57,6 +63,6 @@ def base_part() -> Part:
         variant="extract",
         names=_PACKAGES,
         leave_out=(*(f"/{LIBRARY}/{each}" for each in _MODULES_LEFT_OUT), *_FILES_LEFT_OUT),
-        clean=_COMPILE,
+        finish=_COMPILE,
     )
     return debian_part("plugin-base", f"Unpack Python {PYTHON} for the plugin image", packages)
