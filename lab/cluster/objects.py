@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True)
 class Node:
     """A node: whether its kubelet is Ready, its labels, and its extended resources.
 
-    `capacity` and `allocatable` hold whole numbers by resource name, extended resources only.
+    `heard` is when the kubelet last reported, None before the first time. `capacity` and
+    `allocatable` hold whole numbers by resource name, extended resources only.
     """
 
     name: str
@@ -18,6 +20,11 @@ class Node:
     taints: frozenset[tuple[str, str, str]]
     capacity: Mapping[str, int]
     allocatable: Mapping[str, int]
+    heard: datetime | None
+
+    def heard_since(self, moment: datetime) -> bool:
+        """Whether the kubelet has reported after a moment (to the second, as the API has it)."""
+        return self.heard is not None and self.heard > moment
 
 
 @dataclass(frozen=True)

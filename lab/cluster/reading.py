@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from kubernetes.utils.quantity import parse_quantity
@@ -14,16 +15,19 @@ Json = Mapping[str, Any]
 def node(found: Json) -> Node:
     """Read a v1 Node; one whose kubelet has not reported yet is not Ready and has nothing."""
     status = found.get("status", {})
-    conditions = {each["type"]: each["status"] for each in status.get("conditions", ())}
+    conditions = {each["type"]: each for each in status.get("conditions", ())}
+    ready = conditions.get("Ready", {})
+    heard = ready.get("lastHeartbeatTime")
     taints = found.get("spec", {}).get("taints", ())
     return Node(
         name=found["metadata"]["name"],
-        ready=conditions.get("Ready") == "True",
+        ready=ready.get("status") == "True",
         version=status.get("nodeInfo", {}).get("kubeletVersion", ""),
         labels=found["metadata"].get("labels", {}),
         taints=frozenset((each["key"], each.get("value", ""), each["effect"]) for each in taints),
         capacity=extended_resources(status.get("capacity", {})),
         allocatable=extended_resources(status.get("allocatable", {})),
+        heard=datetime.fromisoformat(heard) if heard else None,
     )
 
 

@@ -10,14 +10,22 @@ def take_down(name: str, site: Site) -> bool:
     """Remove the lab's nodes and files; return whether there was anything to remove.
 
     Works on whatever is there: a whole lab, half of one, files without nodes, nodes without files.
+    Raises `NotReady` where no engine answers, for it might have nodes of the lab.
     """
     folder = LabFolder.of(site.folders, name)
     cluster = KindCluster(name, site.docker, folder)
-    with alone(site.folders, name):
+    with alone(site.folders, name) as lock:
+        site.docker.engine()
         found = cluster.containers()
-        if not found and not folder.path.exists():
-            return False
-        with site.progress.step(f"Removing the lab {name!r} ({len(found)} nodes)"):
-            cluster.delete()
-            folder.remove()
-    return True
+        there = bool(found) or folder.path.exists()
+        if there:
+            _remove(cluster, site, len(found))
+        # The last file of the lab. A `gpulab` that has it open already sees that it is gone.
+        lock.unlink()
+    return there
+
+
+def _remove(cluster: KindCluster, site: Site, nodes: int) -> None:
+    with site.progress.step(f"Removing the lab {cluster.name!r} ({nodes} nodes)"):
+        cluster.delete()
+        cluster.folder.remove()

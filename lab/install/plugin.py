@@ -1,14 +1,14 @@
 """Puts the device plugin onto the nodes of a fleet, and waits for what it brings."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
 from lab.cluster.objects import Node
-from lab.core.errors import TimedOut
+from lab.core.errors import LabError, TimedOut
 from lab.core.fleet import Fleet
 from lab.core.progress import Step
 
@@ -70,25 +70,39 @@ def wanted_by(fleet: Fleet) -> Wanted:
     return wanted
 
 
-def wait_for_allocatable(client: "Client", wanted: Wanted, timeout: float, step: Step) -> None:
+def wait_for_allocatable(
+    client: "Client", fleet: Fleet, timeout: float, step: Step, lab: str
+) -> None:
     """Wait until the nodes show what is wanted; raises `TimedOut` with what was last seen."""
+    wanted = wanted_by(fleet)
     seen: list[str] = []
     for nodes in client.node_changes(timeout):
         seen = _missing(nodes, wanted)
         if not seen:
             return
         step.update(seen[0])
-    pods = client.pods(NAMESPACE, SELECTOR)
-    seen += [f"pod {pod.name} on {pod.node}: {pod.phase} {pod.waiting}".rstrip() for pod in pods]
-    for pod in pods[:1]:
-        seen += client.logs(pod, tail=_LOG_LINES).splitlines()
     raise TimedOut(
         f"the devices did not become allocatable within {timeout:g} s",
         where=", ".join(wanted),
-        seen="\n".join(seen),
+        seen="\n".join((*seen, *_what_pods_say(client))),
         remedy="read what the plugin says; the cluster is still there",
-        commands=("gpulab logs", "gpulab status", "gpulab down"),
+        commands=tuple(f"gpulab {each} --name {lab}" for each in ("logs", "status", "down")),
     )
+
+
+def _what_pods_say(client: "Client") -> Iterator[str]:
+    """Yield a line for each of the plugin's pods, and the last ones of one that is not ready."""
+    pods = sorted(client.pods(NAMESPACE, SELECTOR), key=lambda pod: (pod.ready, pod.node))
+    if not pods:
+        yield "there is no pod of the plugin"
+    for pod in pods:
+        yield f"pod {pod.name} on {pod.node or 'no node'}: {pod.phase} {pod.waiting}".rstrip()
+    for pod in pods[:1]:
+        try:
+            yield from client.logs(pod, tail=_LOG_LINES).splitlines()
+        except LabError as error:
+            # A container that has not started has no log; the wait's own error must not be lost.
+            yield error.seen
 
 
 def _missing(nodes: Iterable[Node], wanted: Wanted) -> list[str]:

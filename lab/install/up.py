@@ -7,9 +7,10 @@ What this run creates, it removes again when it is interrupted or when the clust
 created; a cluster that stands is left for the user to look at.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.kind.nodes import load_image
 from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record
-from lab.core.errors import Interrupted, NotReady, UsageError
+from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
 from lab.core.fleet import Fleet, load_fleet
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker
@@ -32,6 +33,7 @@ from lab.install import node_image, plugin
 from lab.install.site import Site
 
 BACKEND: Final = "kind"
+_START_SECONDS: Final = 60
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,13 @@ def bring_up(order: Order, site: Site) -> None:
 
 
 @contextmanager
-def alone(folders: Folders, name: str) -> Iterator[None]:
-    """Refuse to work on a lab beside another `gpulab`."""
+def alone(folders: Folders, name: str) -> Iterator[Path]:
+    """Refuse to work on a lab beside another `gpulab`; yield the file that is locked meanwhile."""
     locks = folders.cache / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(locks / f"{name}.lock", timeout=0):
-            yield
+        with FileLock(locks / f"{name}.lock", timeout=0) as lock:
+            yield Path(lock.lock_file)
     except Timeout as error:
         raise NotReady(
             f"another gpulab is at work on the lab {name!r}",
@@ -80,8 +82,8 @@ def _stands(cluster: KindCluster, site: Site) -> bool:
     if containers and record and record.phase == "ready":
         stopped = [each.name for each in containers if not each.running]
         if stopped:
-            site.progress.note(f"starting the stopped nodes {', '.join(stopped)}")
-            site.docker.run("start", *stopped)
+            with site.progress.step(f"Starting the stopped nodes {', '.join(stopped)}"):
+                _start(cluster, stopped, site)
         return True
     if containers or record:
         site.progress.note("removing what an unfinished start left behind")
@@ -90,15 +92,37 @@ def _stands(cluster: KindCluster, site: Site) -> bool:
     return False
 
 
+def _start(cluster: KindCluster, stopped: Sequence[str], site: Site) -> None:
+    """Start nodes, and wait until their kubelets report: what the API has of them is old."""
+    from lab.cluster.client import connect  # noqa: PLC0415 - loads the client library
+
+    started = datetime.now(UTC)
+    site.docker.run("start", *stopped)
+    client = connect(cluster.folder.kubeconfig, cluster.name)
+    client.wait_until_it_answers(_START_SECONDS)
+    for nodes in client.node_changes(_START_SECONDS):
+        silent = [node.name for node in nodes if not node.heard_since(started)]
+        if not set(silent) & set(stopped):
+            return
+    raise TimedOut(
+        f"nodes that were started did not report within {_START_SECONDS} s",
+        where=", ".join(set(silent) & set(stopped)),
+        remedy="see what they say, or create the lab anew",
+        commands=(f"docker logs {stopped[0]}", f"gpulab down --name {cluster.name}"),
+    )
+
+
 def _create(order: Order, site: Site, cluster: KindCluster) -> None:
+    config = kind_config.for_lab(
+        kind_config.load(order.kind_config),
+        wanted_workers=order.fleet.workers(),
+        owner_mark=cluster.folder.owner_mark,
+    )
+    # A fleet that names other nodes is refused now, and not when the cluster stands.
+    order.fleet.placed_on(cluster.workers_of(config))
     chosen = node_image.choose(site.docker, order.node_image)
     site.progress.note(
         f"backend {BACKEND}: Docker answers; node image {chosen.reference} ({chosen.reason})"
-    )
-    config = kind_config.for_lab(
-        kind_config.load(order.kind_config),
-        wanted_workers=len(order.fleet.nodes()),
-        owner_mark=cluster.folder.owner_mark,
     )
     with undone_unless_it_stands(cluster), side_by_side(site.processes) as start:
         cluster.folder.write(Record(order.name, BACKEND, "creating", chosen.reference))
@@ -116,9 +140,9 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
     from lab.cluster.client import connect  # noqa: PLC0415 - loads the client library
 
     workers = cluster.workers()
-    if len(order.fleet.nodes()) > len(workers):
+    if order.fleet.workers() > len(workers):
         raise UsageError(
-            f"the fleet needs {len(order.fleet.nodes())} workers, and the lab that is there has "
+            f"the fleet needs {order.fleet.workers()} workers, and the lab that is there has "
             f"{len(workers)}",
             remedy="create the lab anew",
             commands=(f"gpulab down --name {order.name}", f"gpulab up --name {order.name}"),
@@ -133,7 +157,7 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
         plugin.deploy(client, fleet, image.reference)
         cluster.folder.fleet.write_text(fleet.to_yaml(), encoding="utf-8")
     with site.progress.step("Waiting for the devices to become allocatable") as step:
-        plugin.wait_for_allocatable(client, plugin.wanted_by(fleet), order.timeout, step)
+        plugin.wait_for_allocatable(client, fleet, order.timeout, step, order.name)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Final
 
 import yaml
 
-from lab.cluster.kind.config import OWNER_MOUNT, KindConfig
+from lab.cluster.kind.config import OWNER_MOUNT, KindConfig, workers
 from lab.cluster.kind.program import Kind
 from lab.cluster.record import LabFolder
 from lab.core.errors import CleanUpFailed, NotReady
@@ -60,6 +60,11 @@ class KindCluster:
         """Return the names of the worker nodes in the order of the configuration."""
         found = (each.name for each in self.containers() if _role(each) == "worker")
         return tuple(sorted(found, key=lambda name: (len(name), name)))
+
+    def workers_of(self, config: KindConfig) -> tuple[str, ...]:
+        """Return the names that kind is going to give to the workers of a configuration."""
+        names = (f"{self.name}-worker{number}" for number in range(2, workers(config) + 1))
+        return (f"{self.name}-worker", *names) if workers(config) else ()
 
     def create(
         self, kind: Kind, processes: Processes, config: KindConfig, image: str, step: Step

@@ -1,5 +1,6 @@
 """From the API's JSON to the lab's own values."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -40,7 +41,11 @@ def test_node_is_read() -> None:
                 "nodeInfo": {"kubeletVersion": "v1.36.3"},
                 "conditions": [
                     {"type": "MemoryPressure", "status": "False"},
-                    {"type": "Ready", "status": "True"},
+                    {
+                        "type": "Ready",
+                        "status": "True",
+                        "lastHeartbeatTime": "2026-12-01T10:00:00Z",
+                    },
                 ],
                 "capacity": amounts,
                 "allocatable": amounts | {GPU: "1"},
@@ -48,7 +53,33 @@ def test_node_is_read() -> None:
         }
     )
     taints = frozenset({("gpu", "present", "NoSchedule")})
-    assert found == Node("w", True, "v1.36.3", {"a": "b"}, taints, {GPU: 2}, {GPU: 1})  # noqa: FBT003 - in the order of the fields
+    assert found == Node(
+        name="w",
+        ready=True,
+        version="v1.36.3",
+        labels={"a": "b"},
+        taints=taints,
+        capacity={GPU: 2},
+        allocatable={GPU: 1},
+        heard=datetime(2026, 12, 1, 10, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("heartbeat", "heard"),
+    [
+        (None, False),
+        ("2026-12-01T09:59:59Z", False),
+        ("2026-12-01T10:00:00Z", False),
+        ("2026-12-01T10:00:01+00:00", True),
+    ],
+)
+def test_node_is_heard_after_a_moment(heartbeat: str | None, *, heard: bool) -> None:
+    """What a node said before it was stopped is not taken for its word."""
+    ready = {"type": "Ready", "status": "True"}
+    stamp = {"lastHeartbeatTime": heartbeat} if heartbeat else {}
+    found = reading.node({"metadata": {"name": "w"}, "status": {"conditions": [ready | stamp]}})
+    assert found.heard_since(datetime(2026, 12, 1, 10, 0, 0, 500, tzinfo=UTC)) == heard
 
 
 @pytest.mark.parametrize("status", [{}, {"nodeInfo": {}}, {"conditions": []}])

@@ -13,15 +13,19 @@ GPU: Final = "fake.example.com/device"
 Json = dict[str, Any]
 
 
-def node(name: str, *, devices: int = 0, ready: bool = True) -> Json:
-    """Return a node as the API server has it."""
+def node(
+    name: str, *, devices: int = 0, ready: bool = True, heard: str = "2026-12-01T10:00:00Z"
+) -> Json:
+    """Return a node as the API server has it; `heard` is when its kubelet last reported."""
     amounts = {"cpu": "2"} | ({GPU: str(devices)} if devices else {})
     return {
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
         "spec": {},
         "status": {
             "nodeInfo": _node_info("v1.36.3"),
-            "conditions": [{"type": "Ready", "status": str(ready)}],
+            "conditions": [
+                {"type": "Ready", "status": str(ready), "lastHeartbeatTime": heard},
+            ],
             "capacity": amounts,
             "allocatable": amounts,
         },

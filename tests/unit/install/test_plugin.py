@@ -1,0 +1,199 @@
+"""What is put into a cluster for the device plugin, and the wait for its devices."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.cluster.client import Client, connect
+from lab.core.errors import TimedOut
+from lab.core.fleet import Fleet, Pool, load_fleet
+from lab.core.progress import Progress, Step
+from lab.install.plugin import deploy, manifests, wait_for_allocatable, wanted_by, withdraw
+from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, serving
+from tests.unit.stand_ins.kind_program import write_kubeconfig
+
+NPU = "npu.example.com/chip"
+DAEMON_SET = "/apis/apps/v1/namespaces/kube-system/daemonsets/fake-gpu-device-plugin"
+CONFIG_MAP = "/api/v1/namespaces/kube-system/configmaps/gpu-lab-fleet"
+
+
+def fleet(*pools: Pool) -> Fleet:
+    """Return a fleet of these pools, or of the chapter's one, on nodes `w1` and `w2`."""
+    return (Fleet(pools) if pools else Fleet.default()).placed_on(("w1", "w2"))
+
+
+@pytest.fixture
+def api() -> Iterator[FakeApi]:
+    """Serve a cluster of two workers."""
+    cluster = FakeApi()
+    cluster.add(node("w1"), node("w2"))
+    with serving(cluster):
+        yield cluster
+
+
+@pytest.fixture
+def client(api: FakeApi, tmp_path: Path) -> Client:
+    """Return the lab's connection to it."""
+    write_kubeconfig(tmp_path / "kubeconfig", api.address)
+    return connect(tmp_path / "kubeconfig", "t-lab")
+
+
+@pytest.fixture
+def step(progress: Progress) -> Iterator[Step]:
+    """Return a step that runs."""
+    with progress.step("Waiting") as running:
+        yield running
+
+
+@pytest.fixture
+def template() -> Any:  # noqa: ANN401 - a manifest
+    """Return the pods' template."""
+    return manifests(fleet(), "image:1")[1]["spec"]["template"]
+
+
+@pytest.fixture
+def container(template: Any) -> Any:  # noqa: ANN401 - a manifest
+    """Return the pods' only container."""
+    (only,) = template["spec"]["containers"]
+    return only
+
+
+def test_image_and_fleet_are_filled_in(container: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    """The plugin reads the fleet that `up` has placed, from the very same form."""
+    config_map, _ = manifests(fleet(), "image:1")
+    (tmp_path / "fleet.yaml").write_text(config_map["data"]["fleet.yaml"])
+    assert load_fleet(tmp_path / "fleet.yaml") == fleet()
+    assert container["image"] == "image:1"
+    assert container["imagePullPolicy"] == "Never"
+
+
+def test_changed_fleet_is_a_changed_template(template: Any) -> None:  # noqa: ANN401
+    """Kubernetes replaces pods whose template changes, and only those."""
+    same = manifests(fleet(), "image:1")[1]["spec"]["template"]
+    other = manifests(fleet(Pool("a", 1, GPU, 3)), "image:1")[1]["spec"]["template"]
+    assert template == same
+    assert template["metadata"]["annotations"] != other["metadata"]["annotations"]
+
+
+def test_plugin_may_do_nothing_but_its_work(template: Any, container: Any) -> None:  # noqa: ANN401
+    """No privilege, no capability, nothing to write on, no token, and 50 MiB."""
+    context = container["securityContext"]
+    assert context["readOnlyRootFilesystem"]
+    assert not context["allowPrivilegeEscalation"]
+    assert context["capabilities"] == {"drop": ["ALL"]}
+    assert "privileged" not in context
+    assert not template["spec"]["automountServiceAccountToken"]
+    assert container["resources"]["limits"]["memory"] == "50Mi"
+
+
+def test_plugin_sees_two_folders_of_its_node(template: Any) -> None:  # noqa: ANN401
+    """The kubelet's sockets and its own state; neither the host's network nor its processes."""
+    volumes = template["spec"]["volumes"]
+    paths = [each["hostPath"]["path"] for each in volumes if "hostPath" in each]
+    assert paths == ["/var/lib/kubelet/device-plugins", "/var/lib/gpu-lab"]
+    assert not [key for key in template["spec"] if key.startswith("host")]
+
+
+def test_plugin_runs_on_the_fleets_nodes_whatever_their_taints(template: Any) -> None:  # noqa: ANN401
+    """Its own taint among them."""
+    assert template["spec"]["nodeSelector"] == {"gpu-lab/device-plugin": "true"}
+    assert template["spec"]["tolerations"] == [{"operator": "Exists"}]
+
+
+def test_deploying_labels_and_taints_nodes_and_applies_objects(
+    client: Client, api: FakeApi
+) -> None:
+    """A node outside of the fleet is left alone."""
+    deploy(client, fleet(Pool("a", 1, GPU, 2, taint=True)), "image:1")
+    labels = api.nodes["w1"]["metadata"]["labels"]
+    assert (labels["gpu-lab/device-plugin"], labels["gpu-lab/pool"]) == ("true", "a")
+    taint = {"key": GPU, "value": "present", "effect": "NoSchedule"}
+    assert api.nodes["w1"]["spec"]["taints"] == [taint]
+    assert [bool(api.patches(path)) for path in (CONFIG_MAP, DAEMON_SET)] == [True, True]
+    assert api.nodes["w2"] == node("w2")
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param(fleet(Pool("b", 1, GPU, 2, node_names=("w2",))), id="on another node"),
+        pytest.param(fleet(Pool("a", 1, GPU, 2)), id="without the taint"),
+    ],
+)
+def test_what_an_earlier_fleet_put_on_nodes_is_taken_back(
+    client: Client, api: FakeApi, later: Fleet
+) -> None:
+    """The node is as if the later fleet had been the first."""
+    earlier = fleet(Pool("a", 1, GPU, 2, taint=True))
+    deploy(client, earlier, "image:1")
+    withdraw(client, earlier, later)
+    assert api.nodes["w1"]["spec"]["taints"] == []
+    stays = any(each.node_name == "w1" for each in later.nodes())
+    assert ("gpu-lab/device-plugin" in api.nodes["w1"]["metadata"]["labels"]) == stays
+
+
+def test_same_fleet_takes_nothing_back(client: Client, api: FakeApi) -> None:
+    """An `up` on a lab that is up to date does not make its pods move."""
+    same = fleet(Pool("a", 1, GPU, 2, taint=True))
+    deploy(client, same, "image:1")
+    asked = len(api.requests)
+    withdraw(client, same, same)
+    assert len(api.requests) == asked
+
+
+def test_wanted_is_told_by_node_and_resource() -> None:
+    """Pools that share a node add their resources to it."""
+    shared = Pool("b", 1, NPU, 8, node_names=("w1",))
+    wanted = wanted_by(fleet(Pool("a", 1, GPU, 2, node_names=("w1",)), shared))
+    assert wanted == {"w1": {GPU: 2, NPU: 8}}
+
+
+def test_wait_ends_with_the_devices(client: Client, api: FakeApi, step: Step) -> None:
+    """No more is asked then."""
+    api.add(node("w1", devices=2))
+    wait_for_allocatable(client, fleet(), 30, step, "t-lab")
+    assert len(api.requests) == 1
+
+
+@pytest.mark.parametrize("devices", [0, 1, 3])
+def test_wait_in_vain_says_what_was_last_seen(
+    client: Client, api: FakeApi, step: Step, devices: int
+) -> None:
+    """Too few, and too many: an earlier fleet's devices are not this one's."""
+    api.add(node("w1", devices=devices))
+    with pytest.raises(TimedOut) as raised:
+        wait_for_allocatable(client, fleet(), 0.1, step, "t-lab")
+    error = raised.value
+    assert error.what == "the devices did not become allocatable within 0.1 s"
+    assert error.where == "w1"
+    assert error.seen == f"w1: {GPU} {devices} of 2\nthere is no pod of the plugin"
+    assert error.commands[0] == "gpulab logs --name t-lab"
+
+
+def test_wait_in_vain_quotes_the_plugin(client: Client, api: FakeApi, step: Step) -> None:
+    """Of several pods, the one that is not ready has something to say."""
+    crash = {"reason": "CrashLoopBackOff"}
+    api.pods = [pod("good", "w2"), pod("bad", "w1", waiting=crash)]
+    api.logs = {"bad": "no such node in the fleet\n", "good": "all is well\n"}
+    with pytest.raises(TimedOut) as raised:
+        wait_for_allocatable(client, fleet(), 0.1, step, "t-lab")
+    assert raised.value.seen.splitlines()[1:] == [
+        "pod bad on w1: Pending CrashLoopBackOff",
+        "pod good on w2: Running",
+        "no such node in the fleet",
+    ]
+
+
+def test_pod_without_a_log_does_not_hide_that_time_is_up(
+    client: Client, api: FakeApi, step: Step
+) -> None:
+    """Its image is missing, say; the server's answer to that is quoted instead."""
+    api.pods = [pod("bad", "w1", waiting={"reason": "ErrImageNeverPull"})]
+    with pytest.raises(TimedOut) as raised:
+        wait_for_allocatable(client, fleet(), 0.1, step, "t-lab")
+    assert raised.value.seen.splitlines()[-2:] == [
+        "pod bad on w1: Pending ErrImageNeverPull",
+        'container "c" in pod "bad" is waiting to start',
+    ]
