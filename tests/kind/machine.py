@@ -127,9 +127,8 @@ class Lab:
 
     def kubectl(self, *arguments: str, check: bool = True) -> Ended:
         """Run `kubectl` as a user would who has exported the lab's KUBECONFIG."""
-        return run(
-            self._kubectl(), *arguments, env={"KUBECONFIG": str(self.kubeconfig)}, check=check
-        )
+        env = {"KUBECONFIG": str(self.kubeconfig)}
+        return run(self.kubectl_program(), *arguments, env=env, check=check)
 
     def get(self, *arguments: str) -> Any:  # noqa: ANN401 - any object of the API
         """Return what `kubectl get` says, as JSON."""
@@ -138,6 +137,10 @@ class Lab:
     def in_worker(self, *argv: str) -> str:
         """Run a command in the worker's container."""
         return run("docker", "exec", self.worker, *argv).stdout
+
+    def in_pod(self, pod: str, script: str) -> str:
+        """Run a line of shell in a pod's container."""
+        return self.kubectl("exec", pod, "--", "sh", "-c", script).stdout
 
     def wait_for_allocatable(self, count: int, seconds: int) -> None:
         """Wait until the worker shows that many devices."""
@@ -154,7 +157,7 @@ class Lab:
         (pod,) = [each for each in pods if "deletionTimestamp" not in each["metadata"]]
         return pod
 
-    def _kubectl(self) -> str:
+    def kubectl_program(self) -> str:
         """Return a kubectl: the user's, or the node's own where the machine has none."""
         if found := shutil.which("kubectl"):
             return found
