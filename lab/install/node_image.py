@@ -4,9 +4,11 @@ Decided before anything is created and within two seconds, because a learner beh
 registry must not wait for a pull that cannot succeed.
 """
 
+import threading
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Final
 
 from lab.core.errors import NotReady
@@ -52,7 +54,20 @@ def choose(docker: Docker, explicit: str | None, *, registry: str = REGISTRY) ->
 
 
 def reachable(registry: str) -> bool:
-    """Return whether the registry answers at all (a 401 is an answer), within about a second."""
+    """Return whether the registry answers at all (a 401 is an answer), within about a second.
+
+    Asked in a thread that is left behind: neither the look-up of the name nor the trial of one
+    address after the other, where a firewall swallows packets, keeps to a time of ours.
+    """
+    answer: SimpleQueue[bool] = SimpleQueue()
+    threading.Thread(target=lambda: answer.put(_answers(registry)), daemon=True).start()
+    try:
+        return answer.get(timeout=_PROBE_SECONDS)
+    except Empty:
+        return False
+
+
+def _answers(registry: str) -> bool:
     request = urllib.request.Request(registry, method="HEAD")  # noqa: S310 - a constant of ours
     try:
         with urllib.request.urlopen(request, timeout=_PROBE_SECONDS):  # noqa: S310 - as above

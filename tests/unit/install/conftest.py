@@ -1,0 +1,45 @@
+"""A machine for `up` and `down`: an engine, a kind and an API server that are the tests' own."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lab.cluster.kind import cluster as cluster_module
+from lab.core.progress import Progress
+from lab.host.folders import Folders
+from lab.host.processes import Processes
+from lab.images.plugin import PluginImage
+from lab.install import up as up_module
+from lab.install.site import Site
+from tests.unit.stand_ins.api_server import FakeApi, node, serving
+from tests.unit.stand_ins.engine import KIND, FakeEngine
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
+    """Serve a cluster whose worker gets two devices once the plugin is applied."""
+    cluster = FakeApi(comes=2)
+    cluster.add(node("t-lab-control-plane"), node("t-lab-worker"))
+    with serving(cluster):
+        monkeypatch.setenv("FAKE_API", cluster.address)
+        yield cluster
+
+
+@pytest.fixture
+def site(
+    engine: FakeEngine,
+    put_on_path: Callable[[str, str], Path],
+    progress: Progress,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Site:
+    """Return the means of a command: `kind` is on the PATH, and a node image is at hand."""
+    put_on_path("kind", KIND)
+    engine.set(images={"node:v1": {"Id": "sha256:1", "Size": 1, "Config": {}}})
+    monkeypatch.setattr(cluster_module, "_LATE_CONTAINERS_SECONDS", 0)
+    archive = tmp_path / "plugin.tar"
+    archive.write_bytes(b"image")
+    image = PluginImage("plugin:1", archive, 5)
+    monkeypatch.setattr(up_module, "build_plugin_image", lambda *_: image)
+    return Site(Processes(), Folders(engine.labs, tmp_path / "cache"), progress)

@@ -1,0 +1,138 @@
+"""Which node image a lab starts from, and how soon it is known that there is none."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from lab.core.errors import NotReady
+from lab.host.docker import Docker
+from lab.host.processes import Processes
+from lab.images.node import ESTIMATED_TIME, node_image_reference
+from lab.install import node_image
+from lab.install.node_image import KIND_DEFAULT, Choice, choose, reachable
+from tests.unit.stand_ins.engine import INFO, FakeEngine
+
+NOBODY = "http://127.0.0.1:1/v2/"
+IMAGE = {"Id": "sha256:1", "Size": 1, "Config": {}}
+
+
+@pytest.fixture
+def docker(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> Docker:
+    """Return the `docker` of an engine without images; the environment has no proxy."""
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    assert engine.state()["images"] == {}
+    return Docker(Processes())
+
+
+@pytest.fixture(params=[200, 401, 503])
+def registry(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Serve a registry that answers with this code, and return its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_response(request.param)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
+            """Keep the log out of the output of the tests."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v2/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """Return the address of a registry that accepts and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v2/"
+
+
+@pytest.mark.parametrize(("images", "at_hand"), [({"mine:1": IMAGE}, True), ({}, False)])
+def test_image_that_is_asked_for_is_taken(
+    docker: Docker, engine: FakeEngine, images: dict[str, object], *, at_hand: bool
+) -> None:
+    """Also where it is still to be pulled, from wherever its name says."""
+    engine.set(images=images)
+    assert choose(docker, "mine:1", registry=NOBODY) == Choice("mine:1", "as asked for", at_hand)
+
+
+def test_image_that_was_built_here_comes_first(docker: Docker, engine: FakeEngine) -> None:
+    """Whoever builds one wants it."""
+    built = node_image_reference(docker.engine())
+    engine.set(images={built: IMAGE, KIND_DEFAULT: IMAGE})
+    chosen = choose(docker, None, registry=NOBODY)
+    assert chosen == Choice(built, "built on this machine", at_hand=True)
+
+
+def test_kinds_default_is_used_where_it_is_there(docker: Docker, engine: FakeEngine) -> None:
+    """No network is asked then."""
+    engine.set(images={KIND_DEFAULT: IMAGE})
+    assert choose(docker, None, registry=NOBODY) == Choice(KIND_DEFAULT, "kind's default", True)  # noqa: FBT003 - in the order of the fields
+
+
+def test_kinds_default_is_pulled_where_a_registry_answers(docker: Docker, registry: str) -> None:
+    """Whatever it answers: that it wants a login, as Docker Hub does, or that it is busy."""
+    chosen = choose(docker, None, registry=registry)
+    assert chosen == Choice(KIND_DEFAULT, "kind's default, to be pulled", at_hand=False)
+
+
+def test_mirror_of_the_engine_is_counted_on(docker: Docker, engine: FakeEngine) -> None:
+    """It is the engine's to reach, and cannot be asked from here."""
+    engine.set(info=INFO | {"RegistryConfig": {"Mirrors": ["https://mirror.example/"]}})
+    assert choose(docker, None, registry=NOBODY).reason == "kind's default, to be pulled"
+
+
+def test_without_an_image_and_a_registry_the_way_out_is_named(docker: Docker) -> None:
+    """How to build one, and how long that takes; nothing is begun unasked."""
+    with pytest.raises(NotReady) as raised:
+        choose(docker, None, registry=NOBODY)
+    assert raised.value.render() == (
+        "there is no node image on this machine, and the registry to pull one from is out of "
+        "reach\n"
+        f"  where: {NOBODY}\n"
+        f"  next:  build the image here, from source ({ESTIMATED_TIME}), or load one and name it\n"
+        "         $ make node-image\n"
+        "         $ gpulab image build-node\n"
+        "         $ gpulab up --node-image IMAGE"
+    )
+
+
+def test_silent_registry_is_out_of_reach(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A firewall that swallows packets does not hold the answer up."""
+    monkeypatch.setattr(node_image, "_PROBE_SECONDS", 0.05)
+    assert not reachable(silent)
+
+
+def test_look_up_of_a_name_does_not_hold_the_answer_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name server that is away answers late, and no time of ours ends the question."""
+    over, ended = threading.Event(), threading.Event()
+
+    def late(*_: object, **__: object) -> list[object]:
+        over.wait(20)
+        ended.set()
+        raise socket.gaierror
+
+    monkeypatch.setattr(node_image, "_PROBE_SECONDS", 0.05)
+    monkeypatch.setattr(socket, "getaddrinfo", late)
+    assert not reachable("http://registry.example/v2/")
+    assert not ended.is_set()
+    over.set()
+
+
+def test_name_that_nobody_knows_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a network, the answer is known before its time is over."""
+
+    def unknown(*_: object, **__: object) -> list[object]:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(node_image, "_PROBE_SECONDS", 600)
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    assert not reachable("http://registry.example/v2/")
