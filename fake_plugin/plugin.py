@@ -19,7 +19,7 @@ from fake_plugin.vendors import generic
 from fake_plugin.watch import FolderWatch
 
 #: What the kubelet's gRPC client takes in one message.
-_MESSAGE_LIMIT: Final = 4 * 1024 * 1024
+MESSAGE_LIMIT: Final = 4 * 1024 * 1024
 _LOOK_WITHOUT_WATCH: Final = 0.5
 
 
@@ -80,12 +80,13 @@ class Plugin:
 
 def _resource(node: str, share: Share) -> Resource:
     resource = Resource(share.resource, _devices(node, share))
-    size = resource.current().message.ByteSize()
-    if size > _MESSAGE_LIMIT:
+    # Each device takes two bytes more when it is "Unhealthy" and no longer "Healthy".
+    size = resource.current().message.ByteSize() + 2 * share.count
+    if size > MESSAGE_LIMIT:
         raise WrongUse(
             f"{share.count} devices are too many for one list",
             where=f"pool {share.pool}",
-            seen=f"the list has {size} bytes, and the kubelet takes {_MESSAGE_LIMIT}",
+            seen=f"the list has up to {size} bytes, and the kubelet takes {MESSAGE_LIMIT}",
             remedy="lower the pool's count",
         )
     return resource

@@ -1,10 +1,13 @@
 """A folder with a kubelet in it, and plugins that are ended with the test."""
 
+import copy
+import itertools
 import logging
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +18,10 @@ os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 from fake_plugin.backoff import Pace
 from fake_plugin.config import Config
 from fake_plugin.fleet import Share
+from fake_plugin.health import Health
 from fake_plugin.plugin import Plugin
 from fake_plugin.registration import Timing
-from tests.unit.fake_plugin.kubelet import Kubelet
+from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
 
 RESOURCE = "fake.example.com/device"
 #: As in earnest, but for what only costs time.
@@ -28,6 +32,8 @@ TIMING = Timing(
     unreachable=Pace(0.02, 0.2),
     refused=Pace(0.05, 0.2),
 )
+#: A look follows the other, whatever inotify says.
+RESTLESS = replace(TIMING, look=0.01)
 
 StartPlugin = Callable[..., Plugin]
 Said = Callable[[str], list[dict[str, object]]]
@@ -67,6 +73,25 @@ def start_plugin(folder: Path, tmp_path: Path) -> Iterator[StartPlugin]:
     yield start
     for plugin in started:
         plugin.stop()
+
+
+@pytest.fixture
+def wait_for_passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return what waits until every registration has looked at its sockets from now on."""
+    passes = itertools.count()
+    set_ready = Health.set_ready
+
+    def count_pass(health: Health, resource: str, *, ready: bool) -> None:
+        set_ready(health, resource, ready=ready)
+        next(passes)
+
+    def wait() -> None:
+        # The pass that runs at this moment may have looked already: the third is a whole one.
+        seen = next(passes)
+        wait_until("a whole pass", lambda: next(copy.copy(passes)) > seen + 3)
+
+    monkeypatch.setattr(Health, "set_ready", count_pass)
+    return wait
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ options on that connection, answer, then watch the list of devices. A start remo
 of the folder. What it was told is in `calls`, `devices` and `registered`.
 """
 
+import contextlib
 import stat
 import threading
 import time
@@ -24,7 +25,8 @@ from fake_plugin.api.deviceplugin_pb2_grpc import (
 )
 from fake_plugin.listener import target
 
-DIAL_SECONDS: Final = 10.0
+#: A real kubelet takes 10.
+DIAL_SECONDS: Final = 0.5
 CHANNEL_OPTIONS: Final = (("grpc.use_local_subchannel_pool", 1),)
 
 
@@ -45,6 +47,8 @@ class Behaviour:
     never_watches: bool = False
     #: Register does not return before this is set.
     released: threading.Event | None = None
+    #: Called when Register is.
+    on_register: Callable[[], None] = lambda: None
 
 
 @dataclass
@@ -92,8 +96,10 @@ class Kubelet(RegistrationServicer):
     def start(self) -> None:
         """Remove all sockets and listen, as a kubelet does when it starts."""
         for path in self.folder.iterdir():
-            if stat.S_ISSOCK(path.lstat().st_mode):
-                path.unlink()
+            # A plugin may remove its own meanwhile.
+            with contextlib.suppress(FileNotFoundError):
+                if stat.S_ISSOCK(path.lstat().st_mode):
+                    path.unlink()
         workers = ThreadPoolExecutor(8)
         self._workers.append(workers)
         self._server = grpc.server(workers)
@@ -125,6 +131,7 @@ class Kubelet(RegistrationServicer):
     ) -> Empty:
         """Register a plugin, or fail with status UNKNOWN, as the kubelet does."""
         self.requests.append(request)
+        self.behaviour.on_register()
         if self.behaviour.released:
             self.behaviour.released.wait()
         if self.behaviour.refuses:

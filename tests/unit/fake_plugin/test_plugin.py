@@ -1,0 +1,29 @@
+"""What a plugin refuses before it serves anything."""
+
+import pytest
+
+from fake_plugin import plugin
+from fake_plugin.errors import WrongUse
+from fake_plugin.fleet import Share
+from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
+from tests.unit.fake_plugin.kubelet import Kubelet
+
+
+def test_too_many_devices_are_refused(
+    start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list that the kubelet does not take would end its stream, again and again."""
+    assert plugin.MESSAGE_LIMIT == 4_194_304
+    monkeypatch.setattr(plugin, "MESSAGE_LIMIT", 560)
+    with pytest.raises(WrongUse, match="11 devices are too many for one list") as caught:
+        start_plugin(Share("chapter", RESOURCE, 11))
+    assert "up to 616 bytes, and the kubelet takes 560" in caught.value.seen
+
+
+def test_as_many_devices_as_fit_are_served(
+    kubelet: Kubelet, start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit holds for the longest list, in which all devices are unhealthy."""
+    monkeypatch.setattr(plugin, "MESSAGE_LIMIT", 560)
+    start_plugin(Share("chapter", RESOURCE, 10))
+    kubelet.wait_for_devices(RESOURCE, 10)

@@ -1,0 +1,157 @@
+"""The plugin as a process: its options, signals, exit codes and what it leaves behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.fake_plugin.conftest import RESOURCE
+from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
+
+FLEET = f"""\
+apiVersion: gpu-lab/v1
+kind: Fleet
+pools:
+  - {{name: chapter, nodes: 1, resource: {RESOURCE}, count: 8}}
+"""
+#: As `python -m fake_plugin`, behind what a test changes in it.
+MAIN = "import sys, fake_plugin.__main__ as plugin; sys.exit(plugin.main(sys.argv[1:]))"
+Child = subprocess.Popen[str]
+StartChild = Callable[..., Child]
+
+
+@pytest.fixture
+def start_child(folder: Path, tmp_path: Path) -> Iterator[StartChild]:
+    """Return what starts a plugin as a process, with its log in `<tmp_path>/log`."""
+    (tmp_path / "fleet.yaml").write_text(FLEET)
+    children: list[Child] = []
+
+    def start(*options: str, node: str = "chapter-0", program: str = "") -> Child:
+        given = {
+            "GPULAB_FLEET": str(tmp_path / "fleet.yaml"),
+            "GPULAB_NODE": node,
+            "GPULAB_DEVICE_PLUGIN_DIR": str(folder),
+            "GPULAB_STATE_DIR": str(tmp_path),
+            "http_proxy": "http://127.0.0.1:9",
+        }
+        with (tmp_path / "log").open("w", encoding="utf-8") as log:
+            child = subprocess.Popen(
+                [sys.executable, "-c", program + MAIN, *options],
+                env=os.environ | given,
+                stderr=log,
+                text=True,
+            )
+        children.append(child)
+        return child
+
+    yield start
+    for child in children:
+        child.kill()
+        child.wait()
+
+
+def logged(tmp_path: Path) -> list[dict[str, object]]:
+    """Return the log; every line must be JSON."""
+    return [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+
+
+def events_of(tmp_path: Path) -> list[object]:
+    """Return the names of the events in the log."""
+    return [line["event"] for line in logged(tmp_path)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(
+    kubelet: Kubelet, start_child: StartChild, tmp_path: Path, number: signal.Signals
+) -> None:
+    """The streams end, the socket goes, the exit code is 0, and the log says why."""
+    child = start_child()
+    connection = kubelet.wait_for_devices(RESOURCE, 8)
+    child.send_signal(number)
+    assert child.wait(10) == 0
+    assert connection.ended.wait(5)
+    assert list(kubelet.folder.glob("gpulab-*")) == []
+    assert logged(tmp_path)[-1]["event"] == "stopped"
+    assert [line.get("signal") for line in logged(tmp_path)[-3:]] == [number.name, None, None]
+
+
+def test_devices_are_the_same_after_a_kill(
+    kubelet: Kubelet, start_child: StartChild, tmp_path: Path
+) -> None:
+    """Nothing of a killed plugin is in the way of the next, which has the same devices."""
+    child = start_child()
+    before = kubelet.wait_for_devices(RESOURCE, 8)
+    child.kill()
+    assert before.ended.wait(5)
+    child.wait()
+    start_child()
+    wait_until("the next plugin", lambda: len(kubelet.registered) == 2)
+    after = kubelet.wait_for_devices(RESOURCE, 8)
+    assert after.lists == before.lists
+    assert [path.name for path in kubelet.folder.glob("gpulab-*")] == [after.request.endpoint]
+    assert "leftover-removed" in events_of(tmp_path)
+
+
+def test_a_node_without_a_pool_waits_for_the_end(
+    kubelet: Kubelet, start_child: StartChild, tmp_path: Path
+) -> None:
+    """The plugin runs on every node: where it has nothing to serve, it says so and stays."""
+    child = start_child(node="elsewhere")
+    wait_until("a word about it", lambda: "nothing-to-serve" in events_of(tmp_path))
+    child.terminate()
+    assert child.wait(10) == 0
+    assert kubelet.requests == []
+
+
+def test_a_second_signal_ends_it_at_once(start_child: StartChild, tmp_path: Path) -> None:
+    """Whoever asks twice does not wait for what still holds up the end."""
+    hangs = "import signal, fake_plugin.plugin as p; p.Plugin.stop = lambda _: signal.pause(); "
+    child = start_child(program=hangs)
+    wait_until("the start", lambda: "started" in events_of(tmp_path))
+    child.terminate()
+    wait_until("the first signal", lambda: "stopping" in events_of(tmp_path))
+    child.terminate()
+    assert child.wait(10) == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "what"),
+    [
+        (["--bogus"], 2, "unrecognized arguments: --bogus"),
+        (["--fleet", "/none.yaml"], 2, "the fleet file: cannot be read"),
+        (["--state-dir", "/none"], 3, "the folder of --state-dir is not there"),
+        (["--health", "256.0.0.1:1"], 3, "the address of --health cannot be listened on"),
+    ],
+)
+def test_what_keeps_it_from_starting_is_one_line(
+    start_child: StartChild, tmp_path: Path, options: list[str], code: int, what: str
+) -> None:
+    """An error of use is exit code 2, something missing 3, and never a traceback."""
+    assert start_child(*options).wait(10) == code
+    (line,) = logged(tmp_path)
+    assert (line["event"], line["what"]) == ("cannot-start", what)
+    assert line["remedy"]
+
+
+def test_what_was_not_foreseen_ends_it(
+    kubelet: Kubelet, start_child: StartChild, tmp_path: Path
+) -> None:
+    """A plugin without one of its threads would only look alive: it ends, to be restarted."""
+    child = start_child(program="import fake_plugin.registration as r; r.Listener = None; ")
+    assert child.wait(10) == 1
+    assert events_of(tmp_path)[-1] == "crashed"
+    assert "TypeError" in str(logged(tmp_path)[-1]["traceback"])
+    assert kubelet.requests == []
+
+
+def test_help_is_shown() -> None:
+    """Every option and its variable is named."""
+    command = [sys.executable, "-m", "fake_plugin", "--help"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for option in ("FLEET", "NODE", "DEVICE_PLUGIN_DIR", "STATE_DIR", "HEALTH"):
+        assert f"[GPULAB_{option}]" in text

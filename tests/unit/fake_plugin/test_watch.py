@@ -1,0 +1,90 @@
+"""Changes of a folder are told as they happen, and only those that matter."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fake_plugin.watch import FolderWatch
+from tests.unit.fake_plugin.kubelet import wait_until
+
+OURS = "gpulab-01234567-89abcdef.sock"
+
+
+@pytest.fixture
+def told() -> list[bool]:
+    """Return a list that grows with each change that is told."""
+    return []
+
+
+@pytest.fixture
+def watch(folder: Path, told: list[bool]) -> Iterator[FolderWatch]:
+    """Return a watch that runs."""
+    watch = FolderWatch(folder, lambda: told.append(True))
+    watch.start()
+    yield watch
+    watch.stop()
+
+
+@pytest.mark.usefixtures("watch")
+@pytest.mark.parametrize("name", ["kubelet.sock", OURS])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda path: path.touch(), id="made"),
+        pytest.param(lambda path: (path.parent / "old").rename(path), id="moved in"),
+    ],
+)
+def test_a_socket_that_comes_is_told(
+    folder: Path, told: list[bool], name: str, change: Callable[[Path], None]
+) -> None:
+    """The kubelet's socket and those of our form count, however they get there."""
+    (folder / "old").touch()
+    change(folder / name)
+    wait_until("a change to be told", lambda: len(told) == 1)
+
+
+def test_a_socket_that_goes_is_told(folder: Path, told: list[bool]) -> None:
+    """Removal is a change as well."""
+    (folder / OURS).touch()
+    watch = FolderWatch(folder, lambda: told.append(True))
+    watch.start()
+    (folder / OURS).unlink()
+    wait_until("a change to be told", lambda: len(told) == 1)
+    watch.stop()
+
+
+def test_other_files_are_not_told(watch: FolderWatch, folder: Path, told: list[bool]) -> None:
+    """A busy folder does not keep the plugin busy: of a hundred changes, one matters."""
+    for number in range(99):
+        (folder / f"checkpoint-{number}").touch()
+    (folder / OURS).touch()
+    wait_until("the last change to be told", lambda: bool(told))
+    watch.stop()
+    assert len(told) == 1
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_folder_made_anew_is_watched(folder: Path, told: list[bool]) -> None:
+    """That it went and that it is back are changes, and it is watched as before."""
+    folder.rmdir()
+    wait_until("the end to be told", lambda: bool(told))
+    before = len(told)
+    folder.mkdir()
+    wait_until("the return to be told", lambda: len(told) > before)
+    before = len(told)
+    (folder / OURS).touch()
+    wait_until("a change to be told", lambda: len(told) > before)
+
+
+def test_a_system_without_inotify_is_an_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the call does not exist or fails, the caller gets one kind of error."""
+
+    def missing() -> None:
+        raise AttributeError
+
+    monkeypatch.setattr("fake_plugin.watch.INotify", missing)
+    with pytest.raises(OSError, match="no inotify"):
+        FolderWatch(folder, lambda: None)
