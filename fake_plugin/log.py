@@ -10,7 +10,7 @@ import json
 import logging
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
@@ -78,21 +78,19 @@ def milliseconds_since_start() -> int:
 _TICKS_PER_SECOND: Final = 100
 
 
-@dataclass
 class Sparingly:
-    """Decides whether a repeated text is said again: when it changes, and then rarely."""
+    """Decides whether a text is said again: each once, and then rarely."""
 
-    every_seconds: float
-    _last: tuple[str, float] | None = field(default=None, init=False)
+    def __init__(self, every_seconds: float) -> None:
+        self._every_seconds = every_seconds
+        self._said: dict[str, float] = {}
 
     def is_due(self, text: str) -> bool:
         """Tell whether to say `text` now; a yes is remembered."""
         now = time.monotonic()
-        if self._last and self._last[0] == text and now - self._last[1] < self.every_seconds:
-            return False
-        self._last = (text, now)
-        return True
+        self._said = {each: at for each, at in self._said.items() if now - at < self._every_seconds}
+        return self._said.setdefault(text, now) == now
 
     def forget(self) -> None:
         """Let the next text be said, whatever it is."""
-        self._last = None
+        self._said.clear()

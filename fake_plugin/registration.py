@@ -29,6 +29,7 @@ from fake_plugin.sockets import Inode, SocketNames, answers
 VERSION: Final = "v1beta1"
 _UNREACHABLE: Final = Pace(0.05, 5.0)
 _REFUSED: Final = Pace(1.0, 60.0)
+_BROKEN: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 _CHANNEL_OPTIONS: Final = (
     # Without it, a new channel waits as long as an older one to the same path would.
     ("grpc.use_local_subchannel_pool", 1),
@@ -69,6 +70,12 @@ class _Standing:
         return time.monotonic() - self.since
 
 
+@dataclass(frozen=True)
+class _Failure:
+    event: Event
+    reason: str
+
+
 class Registration:
     """Registers a resource and keeps it so, in `run`, until `stop`."""
 
@@ -89,8 +96,7 @@ class Registration:
         self._standing: _Standing | None = None
         self._tried: Inode | None = None
         self._backoff = Backoff()
-        self._waiting_said = Sparingly(timing.repeat)
-        self._refusal_said = Sparingly(timing.repeat)
+        self._failure_said = Sparingly(timing.repeat)
 
     def run(self) -> None:
         """Work until `stop`; then end the streams and remove the socket."""
@@ -167,25 +173,27 @@ class Registration:
             self._health.set_ready(self._resource.name, ready=False)
 
     def _attempt(self, kubelet: Inode | None) -> None:
-        if kubelet is None or not answers(self._kubelet_socket):
-            seen = "it is not there" if kubelet is None else "nobody listens on it"
-            if self._waiting_said.is_due(seen):
-                say(events.WAITING, socket=str(self._kubelet_socket), seen=seen)
-            self._backoff.failed(self._timing.unreachable)
-            return
-        self._waiting_said.forget()
+        if kubelet is None:
+            self._failed(events.WAITING, "kubelet.sock is not there")
+        elif not answers(self._kubelet_socket):
+            self._failed(events.WAITING, "nobody listens on kubelet.sock")
+        else:
+            self._attempt_with(kubelet)
+
+    def _attempt_with(self, kubelet: Inode) -> None:
         try:
             listener = Listener(self._resource, self._names, self.look)
         except OSError as problem:
-            self._refused(events.CANNOT_LISTEN, str(problem))
+            self._failed(events.CANNOT_LISTEN, str(problem))
             return
         say(events.REGISTERING, resource=self._resource.name, socket=listener.path.name)
-        if refusal := self._register(listener, kubelet):
+        if failure := self._register(listener, kubelet):
             listener.close()
-            self._refused(events.REFUSED, refusal)
+            # The name is a new one each time, and would make each refusal look like news.
+            self._failed(failure.event, failure.reason.replace(listener.path.name, "<socket>"))
             return
         self._standing = _Standing(kubelet, listener, time.monotonic())
-        self._refusal_said.forget()
+        self._failure_said.forget()
         say(
             events.REGISTERED,
             resource=self._resource.name,
@@ -194,13 +202,14 @@ class Registration:
             ms_since_start=milliseconds_since_start(),
         )
 
-    def _refused(self, event: Event, words: str) -> None:
-        if not self._stopping and self._refusal_said.is_due(words):
-            say(event, resource=self._resource.name, reason=words)
-        self._backoff.failed(self._timing.refused)
+    def _failed(self, event: Event, reason: str) -> None:
+        if not self._stopping and self._failure_said.is_due(reason):
+            say(event, resource=self._resource.name, reason=reason)
+        waiting = event is events.WAITING
+        self._backoff.failed(self._timing.unreachable if waiting else self._timing.refused)
 
-    def _register(self, listener: Listener, kubelet: Inode) -> str:
-        """Tell the kubelet about a listener; return why it did not accept, "" where it did."""
+    def _register(self, listener: Listener, kubelet: Inode) -> _Failure | None:
+        """Tell the kubelet about a listener; return why it did not accept, None where it did."""
         request = RegisterRequest(
             version=VERSION,
             endpoint=listener.path.name,
@@ -215,11 +224,16 @@ class Registration:
                 self._wake.clear()
                 if self._stopping or Inode.of(self._kubelet_socket) != kubelet:
                     call.cancel()
-                    return "the kubelet was replaced before it answered"
+                    return _Failure(events.WAITING, "the kubelet ended before it answered")
                 if not call.done():
                     self._wake.wait(self._timing.look)
-            return "" if call.code() is grpc.StatusCode.OK else _words(call)
+            return _failure_of(call)
 
 
-def _words(call: grpc.Call) -> str:
-    return f"{call.details()} ({call.code().name})"
+def _failure_of(call: grpc.Call) -> _Failure | None:
+    code = call.code()
+    if code is grpc.StatusCode.OK:
+        return None
+    # What the kubelet itself says has other codes: this is a connection that broke.
+    event = events.WAITING if code in _BROKEN else events.REFUSED
+    return _Failure(event, f"{call.details()} ({code.name})")

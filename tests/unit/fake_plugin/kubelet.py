@@ -43,6 +43,7 @@ def wait_until(what: str, holds: Callable[[], bool], seconds: float = 10.0) -> N
 class Behaviour:
     """What this kubelet does otherwise than a well one."""
 
+    #: The text of a refusal, with {} for the name of the plugin's socket.
     refuses: str = ""
     never_watches: bool = False
     #: Register does not return before this is set.
@@ -112,6 +113,8 @@ class Kubelet(RegistrationServicer):
         if self._server:
             self._server.stop(None).wait()
             self._server = None
+        if self.behaviour.released:
+            self.behaviour.released.set()
         for connection in self.registered:
             connection.channel.close()
         for watch in self._watches:
@@ -134,8 +137,11 @@ class Kubelet(RegistrationServicer):
         self.behaviour.on_register()
         if self.behaviour.released:
             self.behaviour.released.wait()
+        if not context.is_active():
+            context.abort(grpc.StatusCode.CANCELLED, "nobody is told any more")
         if self.behaviour.refuses:
-            context.abort(grpc.StatusCode.UNKNOWN, self.behaviour.refuses)
+            text = self.behaviour.refuses.format(request.endpoint)
+            context.abort(grpc.StatusCode.UNKNOWN, text)
         channel = grpc.insecure_channel(
             target(self.folder / request.endpoint), options=CHANNEL_OPTIONS
         )

@@ -87,9 +87,9 @@ def test_plugin_waits_for_a_kubelet(folder: Path, start_plugin: StartPlugin, sai
     kubelet.start()
     kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
     # Between bind and listen, the socket is there and not answering for an instant.
-    first, *rest = (facts["seen"] for facts in said("waiting-for-kubelet"))
-    assert first == "it is not there"
-    assert rest in ([], ["nobody listens on it"])
+    first, *rest = (facts["reason"] for facts in said("waiting-for-kubelet"))
+    assert first == "kubelet.sock is not there"
+    assert rest in ([], ["nobody listens on kubelet.sock"])
     kubelet.stop()
 
 
@@ -105,13 +105,22 @@ def test_a_stale_kubelet_socket_is_not_called(
     wait_until("a word about waiting", lambda: bool(said("waiting-for-kubelet")))
     kubelet.start()
     kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
-    assert said("waiting-for-kubelet")[0]["seen"] == "nobody listens on it"
+    assert said("waiting-for-kubelet")[0]["reason"] == "nobody listens on kubelet.sock"
     assert len(kubelet.requests) == 1
 
 
-@pytest.mark.parametrize("text", ['the ResourceName "gpu" is invalid', "failed to dial"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('the ResourceName "gpu" is invalid', 'the ResourceName "gpu" is invalid (UNKNOWN)'),
+        (
+            "device plugin already connected: {}",
+            "device plugin already connected: <socket> (UNKNOWN)",
+        ),
+    ],
+)
 def test_refusal_is_reported_in_the_kubelets_words(
-    kubelet: Kubelet, start_plugin: StartPlugin, said: Said, text: str
+    kubelet: Kubelet, start_plugin: StartPlugin, said: Said, text: str, words: str
 ) -> None:
     """What the kubelet says is logged once, while the plugin tries on with new sockets."""
     kubelet.behaviour.refuses = text
@@ -119,7 +128,7 @@ def test_refusal_is_reported_in_the_kubelets_words(
     wait_until("three attempts", lambda: len(kubelet.requests) >= 3)
     kubelet.behaviour.refuses = ""
     last = kubelet.wait_for_devices(RESOURCE, 2)
-    assert [facts["reason"] for facts in said("refused")] == [f"{text} (UNKNOWN)"]
+    assert [facts["reason"] for facts in said("refused")] == [words]
     assert every_socket_is_new(kubelet)
     assert sockets(kubelet.folder) == [last.request.endpoint]
 
@@ -136,6 +145,19 @@ def test_a_register_without_answer_is_tried_on_a_new_socket(
     assert "DEADLINE_EXCEEDED" in str(said("refused")[0]["reason"])
     assert every_socket_is_new(kubelet)
     assert sockets(kubelet.folder) == [last.request.endpoint]
+
+
+def test_a_kubelet_that_ends_within_register_is_waited_for(
+    kubelet: Kubelet, start_plugin: StartPlugin, said: Said
+) -> None:
+    """A connection that breaks is no refusal: a kubelet that restarts is no error."""
+    kubelet.behaviour.released = threading.Event()
+    start_plugin()
+    wait_until("a Register", lambda: bool(kubelet.requests))
+    kubelet.restart()
+    kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
+    assert said("waiting-for-kubelet")
+    assert said("refused") == []
 
 
 def test_kubelet_replaced_during_register_is_noticed(
