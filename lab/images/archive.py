@@ -10,6 +10,7 @@ import json
 import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,8 @@ from lab.images.architecture import architecture
 from lab.images.layer import Layer
 
 _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: By default the same content is the same image, whenever it was made.
+_ALWAYS: Final = datetime.fromtimestamp(0, UTC)
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -32,6 +35,7 @@ class ImageContent:
     environment: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     labels: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     stop_signal: str = ""
+    created: datetime = _ALWAYS
 
     def config(self) -> bytes:
         """Return the image's configuration in the format of the OCI image specification."""
@@ -45,8 +49,7 @@ class ImageContent:
         facts = {
             "architecture": architecture(),
             "os": "linux",
-            # A fixed time: the same content is to be the same image, whenever it was made.
-            "created": "1970-01-01T00:00:00Z",
+            "created": self.created.isoformat(),
             "config": start,
             "rootfs": {
                 "type": "layers",

@@ -76,7 +76,8 @@ def layer_in(product: Path) -> Layer:
     return Layer.of(product / _TAR)
 
 
-def _run(making: Making, arguments: tuple[str, ...]) -> None:
+def require_mmdebstrap() -> None:
+    """Raise `NotReady` where the program is missing, with the way to get it."""
     if shutil.which("mmdebstrap") is None:
         raise NotReady(
             "the program mmdebstrap is missing, which builds file systems of Debian packages",
@@ -84,6 +85,10 @@ def _run(making: Making, arguments: tuple[str, ...]) -> None:
             "someone else has built",
             commands=("sudo apt-get install --yes mmdebstrap debian-archive-keyring",),
         )
+
+
+def _run(making: Making, arguments: tuple[str, ...]) -> None:
+    require_mmdebstrap()
     target = making.folder / _TAR
     command = ("mmdebstrap", *arguments, SUITE, str(target), *_sources(making.processes))
     try:

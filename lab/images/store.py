@@ -187,7 +187,7 @@ def disk_full(what: str, folder: Path, error: Exception) -> NotReady:
     return NotReady(
         f"the disk is full: {what}",
         where=str(folder),
-        seen=str(error),
+        seen=error.seen if isinstance(error, ProcessFailed) else str(error),
         remedy="make room, then run it again: it goes on where it stopped, and nothing half made "
         "is left",
         commands=(f"df -h {folder}",),

@@ -8,8 +8,10 @@ Debian systems are unpacked beside them.
 import json
 import shutil
 from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import asdict, dataclass
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +22,7 @@ from lab.host.folders import Folders
 from lab.host.processes import Processes, ProcessFailed
 from lab.host.side_by_side import side_by_side
 from lab.images.archive import ImageContent, write_archive
-from lab.images.debian import layer_in
+from lab.images.debian import layer_in, require_mmdebstrap
 from lab.images.node import preloaded, programs, system, versions
 from lab.images.node.adaptation import Adaptations
 from lab.images.node.toolchain import Go, find_go
@@ -123,7 +125,8 @@ def _no_go() -> Go:
 def _build(
     docker: Docker, engine: Engine, store: Store, progress: Progress, processes: Processes
 ) -> NodeImage:
-    recipe = _recipe(engine, cache(lambda: find_go(processes, store, progress)))
+    go = cache(lambda: find_go(processes, store, progress))
+    recipe = _recipe(engine, go)
     for line in recipe.adaptations.notes():
         progress.note(line)
     with progress.step(f"Look for {recipe.reference}") as step:
@@ -132,6 +135,8 @@ def _build(
             step.cached()
             return found
     _check_room(engine, store, recipe)
+    require_mmdebstrap()
+    go()
     _make_parts(store, recipe, processes)
     with progress.step(f"Load {recipe.reference} into Docker"):
         _load(docker, store, recipe)
@@ -155,20 +160,16 @@ def _find(docker: Docker, store: Store, recipe: Recipe) -> NodeImage | None:
 
 
 def _make_parts(store: Store, recipe: Recipe, processes: Processes) -> None:
-    def unpack() -> None:
-        for part in recipe.unpacked:
+    def make(parts: tuple[Part, ...]) -> None:
+        for part in parts:
             store.get(part)
 
     with side_by_side(processes) as start:
-        unpacked = start(unpack)
-        for part in recipe.compiled:
-            # An error there is not to wait for the compiler.
-            if unpacked.done():
-                unpacked.result()
-            store.get(part)
-        unpacked.result()
-        for part in recipe.layers[1:]:
-            store.get(part)
+        lanes = [start(partial(make, parts)) for parts in (recipe.compiled, recipe.unpacked)]
+        # An error in one is not to wait for the other.
+        for lane in wait(lanes, return_when=FIRST_EXCEPTION).done:
+            lane.result()
+    make(recipe.layers[1:])
 
 
 def _load(docker: Docker, store: Store, recipe: Recipe) -> None:
@@ -187,6 +188,7 @@ def _load(docker: Docker, store: Store, recipe: Recipe) -> None:
             MANIFEST_LABEL: _manifest(store, recipe),
         },
         stop_signal="SIGRTMIN+3",
+        created=datetime.now(UTC),
     )
     try:
         write_archive(archive, [content])

@@ -29,7 +29,8 @@ KUBERNETES_PROGRAMS: Final = (
     "kubelet",
     "node-routes",
 )
-_SOURCES: Final = files("lab.images.node") / "go"
+#: Our own Go sources, a folder per program.
+SOURCES: Final = files("lab.images.node") / "go"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def _linked(flags: str = "") -> str:
 
 
 def _own_part(compiler: Compiler, name: str, version: str, flags: str = "") -> Part:
-    sources = {each.name: each.read_text() for each in _sorted((_SOURCES / name).iterdir())}
+    sources = {each.name: each.read_text() for each in _sorted((SOURCES / name).iterdir())}
     command = ("build", "-v", "-trimpath", _linked(flags), "-o")
 
     def make(making: Making) -> None:
