@@ -42,6 +42,10 @@ VARYING: Final = {
     r"\b10\.\d+\.\d+\.\d+\b": "<address>",
     r'("ms_since_start": )\d+': r"\1<number>",
     r"\bv1\.\d+\.\d+\b": "<version>",
+    r"\b\d+Ki\b": "<size>",
+    r"(cpu: +)\d+": r"\1<number>",
+    # Kubernetes 1.37 no longer says it.
+    r"no new claims to deallocate, ": "",
     r"[ \t]+": " ",
 }
 
