@@ -9,8 +9,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TextIO
+from contextlib import contextmanager, suppress
+from io import TextIOBase
+from typing import TextIO, cast
 
 from lab.core.progress import Progress, Step
 
@@ -19,13 +20,44 @@ def progress_for(
     stream: TextIO | None = None, environment: Mapping[str, str] | None = None
 ) -> Progress:
     """Return the progress that fits the stream (default: stderr)."""
-    stream = stream or sys.stderr
+    lasting = cast("TextIO", Lasting(stream or sys.stderr))
     env = os.environ if environment is None else environment
-    if stream.isatty() and not env.get("CI") and env.get("TERM") != "dumb":
+    if lasting.isatty() and not env.get("CI") and env.get("TERM") != "dumb":
         from lab.cli.spinner import LiveProgress
 
-        return LiveProgress(stream)
-    return PlainProgress(stream)
+        return LiveProgress(lasting)
+    return PlainProgress(lasting)
+
+
+class Lasting(TextIOBase):
+    """A stream whose reader may go, as with `gpulab up 2>&1 | head`: the work itself goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # a plain attribute above
+        """The encoding that characters are chosen for."""
+        return self._stream.encoding
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """Return the descriptor, of which a terminal's size is asked."""
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what can be flushed."""
+        with suppress(OSError):
+            self._stream.flush()
 
 
 class PlainProgress:

@@ -15,18 +15,23 @@ def logs(node: str | None, name: str, tail: int | None) -> None:
     Each line is a JSON object. With NODE, only the plugin of that node.
     """
     from lab.cli.site import this_site
-    from lab.core.errors import UsageError
+    from lab.core.errors import CheckFailed, UsageError
     from lab.install.plugin import NAMESPACE, SELECTOR
     from lab.install.status import running_lab
 
     client = running_lab(this_site(), name).client
     pods = client.pods(NAMESPACE, SELECTOR)
     chosen = [pod for pod in pods if node in (None, pod.node)]
+    if not pods:
+        raise CheckFailed(
+            "no device plugin runs",
+            remedy="bring the lab up to date",
+            commands=(f"gpulab up --name {name}",),
+        )
     if not chosen:
         raise UsageError(
-            f"no device plugin runs on {node}" if node else "no device plugin runs",
-            seen=", ".join(pod.node for pod in pods) or "no node has one",
-            commands=(f"gpulab status --name {name}",),
+            f"no device plugin runs on {node!r}",
+            seen=f"nodes with one: {', '.join(pod.node for pod in pods)}",
         )
     for pod in chosen:
         click.echo(f"==> {pod.node}: pod {pod.name} <==", err=True)

@@ -8,7 +8,7 @@ import importlib
 import os
 import sys
 import traceback
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TextIO
 
 import click
 
@@ -70,35 +70,56 @@ def main() -> NoReturn:
     sys.exit(run(sys.argv[1:]))
 
 
-def run(arguments: list[str]) -> ExitCode | int:
+def run(arguments: list[str]) -> int:
     """Run `gpulab` with these arguments, say what went wrong, and return the exit code."""
     try:
-        with signals.raise_interrupted():
-            gpulab.main(arguments, prog_name="gpulab", standalone_mode=False)
-    except Exception as error:  # noqa: BLE001 - the last line of defence, sorted out below
-        return _exit_code_of(error)
+        # Not click's own `main`: it makes codes of its own from interrupts and broken pipes.
+        with signals.raise_interrupted(), gpulab.make_context("gpulab", arguments) as context:
+            gpulab.invoke(context)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last line of defence
+        try:
+            return _exit_code_of(error)
+        except BrokenPipeError:
+            return _without_reader(sys.stderr, _code_of(error))
     return ExitCode.DONE
 
 
-def _exit_code_of(error: Exception) -> ExitCode | int:
+def _exit_code_of(error: BaseException) -> int:
+    """Say what there is to say of an error, and return its code."""
     match error:
+        case Interrupted() | KeyboardInterrupt():
+            click.echo(str(error) or "interrupted", err=True)
         case LabError():
-            label = "" if isinstance(error, Interrupted) else "error: "
-            click.echo(f"{label}{error.render()}", err=True)
-            return error.exit_code
-        case click.exceptions.Exit():
-            return error.exit_code
+            click.echo(f"error: {error.render()}", err=True)
         case click.ClickException():
             error.show()
-            return ExitCode.USAGE
         case BrokenPipeError():
             # The reader of our output has gone (`gpulab logs | head`): nothing is left to say.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return ExitCode.DONE
+            return _without_reader(sys.stdout, ExitCode.DONE)
+        case click.exceptions.Exit():
+            pass
         case _:
             traceback.print_exception(error)
             click.echo("This is a bug in gpu-lab. Please report it with the lines above.", err=True)
+    return _code_of(error)
+
+
+def _code_of(error: BaseException) -> int:
+    match error:
+        case LabError() | click.exceptions.Exit():
+            return error.exit_code
+        case KeyboardInterrupt():
+            return ExitCode.INTERRUPTED
+        case click.ClickException():
+            return ExitCode.USAGE
+        case _:
             return ExitCode.CHECK_FAILED
+
+
+def _without_reader(stream: TextIO, code: int) -> int:
+    """Send what a stream still holds nowhere, or Python would complain of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return code
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from typing import Final
 
 import click
 
+DEFAULT_NAME: Final = "gpu-lab"
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?")
 
 
@@ -21,7 +22,7 @@ def _checked_name(ctx: click.Context, parameter: click.Parameter, value: str) ->
 name_option = click.option(
     "-n",
     "--name",
-    default="gpu-lab",
+    default=DEFAULT_NAME,
     show_default=True,
     envvar="GPULAB_NAME",
     callback=_checked_name,

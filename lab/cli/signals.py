@@ -4,10 +4,11 @@ The first signal raises `Interrupted` in the main thread. What unwinds then may 
 (clusters are removed), so a second one only says so, and a third ends it where it stands.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
 
@@ -25,13 +26,25 @@ def raise_interrupted() -> Iterator[None]:
         received.append(number)
         name = signal.Signals(number).name
         if len(received) == 2:  # noqa: PLR2004 - the second of three
-            sys.stderr.write(f"{name}: still cleaning up; once more leaves it as it is\n")
+            _say(f"{name}: still cleaning up; once more leaves it as it is\n")
             return
         raise Interrupted(f"interrupted by {name}")
 
-    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS if _heeded(number)}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _heeded(number: signal.Signals) -> bool:
+    """Return False for the SIGHUP of a command that `nohup` keeps running."""
+    return number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+
+
+def _say(text: str) -> None:
+    # Past the stream's buffer: the main thread may be writing to it just now, and a terminal that
+    # was closed must not break the clean-up off.
+    with suppress(OSError):
+        os.write(sys.stderr.fileno(), text.encode())

@@ -1,11 +1,15 @@
 """`gpulab up`."""
 
+import shlex
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from lab.cli.options import name_option, output_option
+from lab.cli.options import DEFAULT_NAME, name_option, output_option
+
+if TYPE_CHECKING:
+    from lab.install.status import LabStatus
 
 #: Where a checkout keeps the configuration that `up` uses by itself.
 _KIND_CONFIG: Final = Path("kind-config.yaml")
@@ -59,17 +63,18 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
     status = observe(running_lab(site, name))
     print_status(status, output)
     if output == "text":
-        for line in _next_commands(name, status.kubeconfig):
+        for line in _next_commands(status):
             click.echo(line)
 
 
-def _next_commands(name: str, kubeconfig: str) -> tuple[str, ...]:
-    named = "" if name == "gpu-lab" else f" --name {name}"
+def _next_commands(status: "LabStatus") -> tuple[str, ...]:
+    named = "" if status.name == DEFAULT_NAME else f" --name {status.name}"
+    node = next(each.name for each in status.nodes if each.pool)
     return (
         "",
         "Next:",
-        f"  export KUBECONFIG={kubeconfig}",
-        f"  kubectl describe node {name}-worker | grep -A9 Allocatable",
+        f"  export KUBECONFIG={shlex.quote(status.kubeconfig)}",
+        f"  kubectl describe node {node} | grep -A9 Allocatable",
         "  kubectl apply -f examples/gpu-test-pod.yaml",
         "  kubectl logs gpu-test-pod",
         f"  gpulab down{named}",
