@@ -46,6 +46,7 @@ class Behaviour:
     #: The text of a refusal, with {} for the name of the plugin's socket.
     refuses: str = ""
     never_watches: bool = False
+    keeps_sockets: bool = False
     #: Register does not return before this is set.
     released: threading.Event | None = None
     #: Called when Register is.
@@ -96,7 +97,7 @@ class Kubelet(RegistrationServicer):
 
     def start(self) -> None:
         """Remove all sockets and listen, as a kubelet does when it starts."""
-        for path in self.folder.iterdir():
+        for path in () if self.behaviour.keeps_sockets else self.folder.iterdir():
             # A plugin may remove its own meanwhile.
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISSOCK(path.lstat().st_mode):

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from fake_plugin.backoff import Pace
 from fake_plugin.fleet import Share
 from tests.unit.fake_plugin.conftest import RESOURCE, RESTLESS, TIMING, Said, StartPlugin
-from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
+from tests.unit.fake_plugin.kubelet import Behaviour, Kubelet, wait_until
 
 
 def sockets(folder: Path) -> list[str]:
@@ -56,21 +57,21 @@ def test_kubelet_restart_is_survived(
     first = kubelet.wait_for_devices(RESOURCE, 2)
     for _ in range(restarts):
         kubelet.restart()
-    last = kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
+    last = kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
     assert last.lists == first.lists
     assert sockets(kubelet.folder) == [last.request.endpoint]
     assert every_socket_is_new(kubelet)
 
 
-def test_kubelet_restart_is_noticed_without_inotify(
+def test_a_removed_socket_is_noticed_without_inotify(
     kubelet: Kubelet, start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
-    """Where the system reports no changes, looking takes at most a second longer."""
+    """Where the system reports no changes, the plugin looks often enough by itself."""
     monkeypatch.setattr("fake_plugin.watch.INotify", _no_inotify)
     start_plugin()
-    kubelet.wait_for_devices(RESOURCE, 2)
-    kubelet.restart()
-    kubelet.wait_for_devices(RESOURCE, 2, seconds=2)
+    first = kubelet.wait_for_devices(RESOURCE, 2)
+    (kubelet.folder / first.request.endpoint).unlink()
+    wait_until("another Register", lambda: len(kubelet.registered) == 2, seconds=4)
     assert [facts["reason"] for facts in said("watch-missing")] == ["no inotify here"]
 
 
@@ -85,7 +86,7 @@ def test_plugin_waits_for_a_kubelet(folder: Path, start_plugin: StartPlugin, sai
     assert sockets(folder) == []
     kubelet = Kubelet(folder)
     kubelet.start()
-    kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
+    kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
     # Between bind and listen, the socket is there and not answering for an instant.
     first, *rest = (facts["reason"] for facts in said("waiting-for-kubelet"))
     assert first == "kubelet.sock is not there"
@@ -104,7 +105,7 @@ def test_a_stale_kubelet_socket_is_not_called(
     start_plugin()
     wait_until("a word about waiting", lambda: bool(said("waiting-for-kubelet")))
     kubelet.start()
-    kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
+    kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
     assert said("waiting-for-kubelet")[0]["reason"] == "nobody listens on kubelet.sock"
     assert len(kubelet.requests) == 1
 
@@ -133,6 +134,32 @@ def test_refusal_is_reported_in_the_kubelets_words(
     assert sockets(kubelet.folder) == [last.request.endpoint]
 
 
+def test_a_new_kubelet_is_not_kept_waiting_for_the_refusal_of_the_old(
+    kubelet: Kubelet, start_plugin: StartPlugin, said: Said
+) -> None:
+    """After many refusals the plugin pauses for a minute, but not when the kubelet is a new one."""
+    kubelet.behaviour.refuses = "not now"
+    start_plugin(timing=replace(TIMING, refused=Pace(60, 60)))
+    wait_until("a refusal", lambda: bool(said("refused")))
+    kubelet.behaviour.refuses = ""
+    kubelet.restart()
+    kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
+
+
+def test_a_new_kubelet_that_keeps_the_sockets_is_told(
+    kubelet: Kubelet, start_plugin: StartPlugin, said: Said
+) -> None:
+    """The socket and the old stream are as they were: kubelet.sock alone tells of the new one."""
+    start_plugin()
+    kubelet.wait_for_devices(RESOURCE, 2)
+    kubelet.socket.unlink()
+    successor = Kubelet(kubelet.folder, Behaviour(keeps_sockets=True))
+    successor.start()
+    successor.wait_for_devices(RESOURCE, 2, seconds=4)
+    assert "the kubelet has restarted" in str(said("registration-lost")[0]["reason"])
+    successor.stop()
+
+
 def test_a_register_without_answer_is_tried_on_a_new_socket(
     kubelet: Kubelet, start_plugin: StartPlugin, said: Said
 ) -> None:
@@ -155,7 +182,7 @@ def test_a_kubelet_that_ends_within_register_is_waited_for(
     start_plugin()
     wait_until("a Register", lambda: bool(kubelet.requests))
     kubelet.restart()
-    kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
+    kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
     assert said("waiting-for-kubelet")
     assert said("refused") == []
 
@@ -169,7 +196,7 @@ def test_kubelet_replaced_during_register_is_noticed(
     wait_until("a Register", lambda: bool(kubelet.requests))
     successor = Kubelet(kubelet.folder)
     successor.start()
-    successor.wait_for_devices(RESOURCE, 2, seconds=1)
+    successor.wait_for_devices(RESOURCE, 2, seconds=4)
     kubelet.behaviour.released.set()
     successor.stop()
 
@@ -246,9 +273,9 @@ def test_a_folder_made_anew_is_followed(kubelet: Kubelet, start_plugin: StartPlu
     wait_until("the stream to end", first.ended.is_set)
     kubelet.folder.mkdir()
     kubelet.start()
-    kubelet.wait_for_devices(RESOURCE, 2, seconds=2)
+    kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
     kubelet.restart()
-    kubelet.wait_for_devices(RESOURCE, 2, seconds=1)
+    kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
 
 
 def test_two_plugins_of_a_rolling_update_do_not_disturb_each_other(
