@@ -12,14 +12,14 @@ from lab.host.processes import Processes
 from lab.images.plugin import PluginImage
 from lab.install import up as up_module
 from lab.install.site import Site
-from tests.unit.stand_ins.api_server import FakeApi, node, serving
+from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
 from tests.unit.stand_ins.engine import KIND, FakeEngine
 
 
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
     """Serve a cluster whose worker gets two devices once the plugin is applied."""
-    cluster = FakeApi(comes=2)
+    cluster = FakeApi(comes={GPU: "2"})
     cluster.add(node("t-lab-control-plane"), node("t-lab-worker"))
     with serving(cluster):
         monkeypatch.setenv("FAKE_API", cluster.address)

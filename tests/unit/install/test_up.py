@@ -21,6 +21,7 @@ from tests.unit.stand_ins.api_server import GPU, FakeApi, node
 from tests.unit.stand_ins.engine import FakeEngine
 
 ORDER = Order("t-lab", Fleet.default(), kind_config=None, node_image="node:v1", timeout=30)
+NPU = "npu.example.com/chip"
 DAEMON_SET = "/apis/apps/v1/namespaces/kube-system/daemonsets/fake-gpu-device-plugin"
 STEPS = [
     "Creating the cluster 't-lab'",
@@ -103,10 +104,11 @@ def test_larger_fleet_has_larger_cluster(
 
 
 def test_pools_that_share_a_node_take_one_worker(
-    up: Callable[[Order], None], engine: FakeEngine
+    up: Callable[[Order], None], engine: FakeEngine, api: FakeApi
 ) -> None:
     """A worker is counted once, however many pools name it."""
-    pools = [Pool(name, 1, GPU, 2, node_names=("t-lab-worker",)) for name in ("a", "b")]
+    api.comes[NPU] = "2"
+    pools = [Pool(name[0], 1, name, 2, node_names=("t-lab-worker",)) for name in (GPU, NPU)]
     up(replace(ORDER, fleet=Fleet(tuple(pools))))
     assert engine.names() == ["t-lab-control-plane", "t-lab-worker"]
 
@@ -125,7 +127,7 @@ def test_second_up_brings_up_to_date(
 ) -> None:
     """The cluster stays, the fleet is the new one."""
     up(ORDER)
-    before, api.comes = engine.state()["containers"], 3
+    before, api.comes = engine.state()["containers"], {GPU: "3"}
     said.clear()
     up(replace(ORDER, fleet=Fleet((Pool("b", 1, GPU, 3),))))
     assert engine.state()["containers"] == before
@@ -292,7 +294,7 @@ def test_devices_that_do_not_come_leave_the_cluster_to_look_at(
     up: Callable[[Order], None], api: FakeApi, engine: FakeEngine, folder: LabFolder
 ) -> None:
     """The remedy says so, and the lab can be asked."""
-    api.comes = 0
+    api.comes = {}
     with pytest.raises(TimedOut, match="did not become allocatable"):
         up(replace(ORDER, timeout=0.1))
     assert engine.names() == ["t-lab-control-plane", "t-lab-worker"]

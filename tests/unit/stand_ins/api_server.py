@@ -27,13 +27,13 @@ def node(
                 {"type": "Ready", "status": str(ready), "lastHeartbeatTime": heard},
             ],
             "capacity": amounts,
-            "allocatable": amounts,
+            "allocatable": dict(amounts),
         },
     }
 
 
-def pod(name: str, node_name: str, *, devices: int = 0, waiting: Json | None = None) -> Json:
-    """Return a pod of one container, which runs unless it is waiting."""
+def pod(name: str, node_name: str, *, waiting: Json | None = None) -> Json:
+    """Return a plugin's pod of one container, which runs unless it is waiting."""
     status = {
         "name": "c",
         "image": "i",
@@ -42,12 +42,22 @@ def pod(name: str, node_name: str, *, devices: int = 0, waiting: Json | None = N
         "restartCount": 0,
         "state": {"waiting": waiting} if waiting else {"running": {}},
     }
-    requests = {GPU: str(devices)} if devices else {}
-    container = {"name": "c", "image": "plugin:1", "resources": {"requests": requests}}
+    labels = {"app": "fake-gpu-device-plugin"}
     return {
-        "metadata": {"name": name, "namespace": "kube-system", "labels": {}},
-        "spec": {"nodeName": node_name, "containers": [container]},
+        "metadata": {"name": name, "namespace": "kube-system", "labels": labels},
+        "spec": {"nodeName": node_name, "containers": [{"name": "c", "image": "plugin:1"}]},
         "status": {"phase": "Pending" if waiting else "Running", "containerStatuses": [status]},
+    }
+
+
+def user_pod(name: str, node_name: str, devices: int, phase: str = "Running") -> Json:
+    """Return a pod of a user that asks for devices."""
+    resources = {"requests": {GPU: str(devices)}}
+    container = {"name": "c", "image": "i", "resources": resources}
+    return {
+        "metadata": {"name": name, "namespace": "default", "labels": {}},
+        "spec": {"nodeName": node_name, "containers": [container]},
+        "status": {"phase": phase},
     }
 
 
@@ -91,7 +101,7 @@ class FakeApi:
     requests: list[Request] = field(default_factory=list)
     refusal: tuple[int, str, str] | None = None
     cut: bool = False
-    comes: int = 0
+    comes: dict[str, str] = field(default_factory=dict)
     address: str = ""
 
     def add(self, *nodes: Json) -> None:
@@ -101,6 +111,12 @@ class FakeApi:
     def patches(self, path: str) -> list[Request]:
         """Return the patches of what is at a path."""
         return [each for each in self.requests if (each.method, each.path) == ("PATCH", path)]
+
+    def selected(self, query: dict[str, str]) -> list[Json]:
+        """Return the pods with the label that is asked for."""
+        key, _, value = query.get("labelSelector", "").partition("=")
+        labels = [(each, each["metadata"]["labels"]) for each in self.pods]
+        return [each for each, own in labels if not key or own.get(key) == value]
 
     def apply_to_node(self, name: str, patch: Json) -> Json:
         """Merge a patch as the API server does: None takes a label away, taints are one list."""
@@ -114,7 +130,7 @@ class FakeApi:
         """Let the devices appear that the plugin brings."""
         for each in self.nodes.values():
             for key in ("capacity", "allocatable"):
-                each["status"][key][GPU] = str(self.comes)
+                each["status"][key] |= self.comes
 
 
 @contextmanager
@@ -149,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             case ["api", "v1", "nodes"]:
                 self._answer(_list("Node", list(self.cluster.nodes.values())))
             case ["api", "v1", "pods"] | ["api", "v1", "namespaces", _, "pods"]:
-                self._answer(_list("Pod", self.cluster.pods))
+                self._answer(_list("Pod", self.cluster.selected(request.query)))
             case ["api", "v1", "namespaces", _, "pods", name, "log"] if name in self.cluster.logs:
                 self._answer_text(self.cluster.logs[name])
             case ["api", "v1", "namespaces", _, "pods", name, "log"]:
@@ -165,8 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
             case ["api", "v1", "nodes", name]:
                 self._answer(self.cluster.apply_to_node(name, request.body))
             case [*_, "daemonsets", _]:
-                if self.cluster.comes:
-                    self.cluster.plug_in()
+                self.cluster.plug_in()
                 self._answer(request.body)
             case _:
                 self._answer(request.body)
