@@ -78,10 +78,11 @@ lock: $(DEV) ## Pin the newest versions of everything, with hashes
 $(RUN): requirements.lock pyproject.toml
 	@echo "Installing gpu-lab into $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --require-hashes -r $<
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(DEV): $(RUN) requirements-dev.lock
-	@$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
+$(DEV): requirements-dev.lock | $(RUN)
+	@echo "Installing what tests and checks need into $(VENV) (once)"
+	@$(BIN)/pip install --quiet --require-hashes -r $<
 	@touch $@
