@@ -111,7 +111,7 @@ class Reader:
         }
         command = ("bash", "-euo", "pipefail", "-c", script)
         ended = run(*command, env=environment, check=check)
-        return compared(ended.stdout.replace(f"{self.lab.name}-", "gpu-lab-"))
+        return compared(ended.stdout.replace(self.lab.name, "gpu-lab"))
 
     def sees(self, block: Block, text: str) -> None:
         """Run a block and compare; look again for a while where that changes nothing."""
