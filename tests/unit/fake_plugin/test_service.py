@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import grpc
 import pytest
@@ -100,6 +101,7 @@ def test_a_container_may_start_with_known_devices(plugin: DevicePluginStub, said
         (["d3", "d1", "d0"], [], 2, ["d0", "d1"]),
         (["d0", "d1", "d3"], ["d3"], 2, ["d3", "d0"]),
         (["d0", "d3"], ["d3", "d3"], 2, ["d3", "d0"]),
+        (["d0", "d3"], ["d3"], 3, ["d3", "d0"]),
         (["d1"], [], 3, ["d1"]),
         (["d1", "d9", "d2"], ["d8"], 2, ["d1", "d2"]),
         (["d0", "d1"], ["d1", "d0"], 1, ["d1"]),
@@ -152,6 +154,17 @@ def test_a_stream_that_its_caller_leaves_is_counted_out(
     stream.cancel()
     wait_until("the stream to be counted out", lambda: listener.streams.open == 0)
     assert listener.streams.opened == 1
+
+
+def test_a_stream_whose_caller_left_before_it_opened_is_counted_out(
+    resource: Resource,
+) -> None:
+    """The end of a call is told once, and for this one it is too late to listen."""
+    context = create_autospec(grpc.ServicerContext, instance=True)
+    context.add_callback.return_value = False
+    account = streams.Streams(resource, lambda: None)
+    account.enter(context)
+    assert (account.open, account.opened) == (0, 1)
 
 
 def test_streams_end_when_the_listener_closes(plugin: DevicePluginStub, listener: Listener) -> None:
