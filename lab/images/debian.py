@@ -5,6 +5,7 @@ can leave files out while it unpacks (a node is 200 MB instead of 338 MB), and c
 packages without a system around them, which is what a small image wants.
 """
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,11 +61,9 @@ def debian_part(name: str, title: str, packages: Packages) -> Part:
     def make(making: Making) -> None:
         arguments = packages.arguments()
         if packages.finish:
-            script = making.scratch / "finish.sh"
-            script.write_text(packages.finish)
             # Nothing comes after the extraction where no more than that was asked for.
             moment = "extract" if packages.variant == "extract" else "customize"
-            arguments = (*arguments, f'--{moment}-hook=sh -eu {script} "$1"')
+            arguments = (*arguments, f"--{moment}-hook=set -eu\n{packages.finish}")
         _run(making, arguments)
 
     inputs = (*packages.arguments(), packages.finish)
@@ -91,10 +90,12 @@ def _run(making: Making, arguments: tuple[str, ...]) -> None:
     require_mmdebstrap()
     target = making.folder / _TAR
     command = ("mmdebstrap", *arguments, SUITE, str(target), *_sources(making.processes))
+    # In a namespace of its own, which it needs without root, it may not look into our folders.
+    environment = {"TMPDIR": str(making.scratch)} if os.geteuid() == 0 else {}
     try:
         making.processes.run(
             command,
-            env={"TMPDIR": str(making.scratch)},
+            env=environment,
             on_line=lambda line: making.step.update(line.removeprefix("I: ")),
         )
     except ProcessFailed as error:
@@ -104,9 +105,9 @@ def _run(making: Making, arguments: tuple[str, ...]) -> None:
             "mmdebstrap could not make a file system of Debian packages",
             where=error.where,
             seen=error.seen,
-            remedy="it needs root or user namespaces, a Debian mirror that answers, and Debian's "
-            "keys (package debian-archive-keyring)",
-            commands=("sudo apt-get install --yes debian-archive-keyring",),
+            remedy="it needs a Debian mirror that answers, Debian's keys, and root or user "
+            "namespaces",
+            commands=("sudo apt-get install --yes debian-archive-keyring uidmap",),
         ) from error
 
 

@@ -46,7 +46,7 @@ def test_finishing_script_runs_at_the_end(
 ) -> None:
     """A bare extraction knows no other moment than its own."""
     made(store, Packages(variant, ("one",), finish="touch x\n"))
-    assert f"--{hook}-hook=sh -eu " in machine.called("mmdebstrap")[0]
+    assert f"--{hook}-hook=set -eu" in machine.called("mmdebstrap")[0]
 
 
 def test_mirrors_of_the_host_are_used(

@@ -13,8 +13,14 @@ disabled_plugins = [
   "io.containerd.grpc.v1.cri",
   "io.containerd.nri.v1.nri",
 ]
+# The sockets belong to who builds, who need not be root.
 [grpc]
   address = "$socket"
+  uid = $(id -u)
+  gid = $(id -g)
+[ttrpc]
+  uid = $(id -u)
+  gid = $(id -g)
 EOF
 containerd --config "$4/config.toml" --log-level warn &
 daemon=$!
