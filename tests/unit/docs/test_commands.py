@@ -10,7 +10,7 @@ import click
 import pytest
 
 from fake_plugin.config import read_config
-from lab.cli.main import gpulab
+from lab.cli.main import gpulab, run
 from lab.cluster.record import LabFolder
 from lab.core.exit_codes import ExitCode
 from lab.install.status import Devices, LabStatus, NodeStatus, PluginStatus
@@ -92,6 +92,16 @@ def test_exit_codes_are_all_there() -> None:
     """The table has the frozen codes, in order."""
     rows = PAGE.section("Exit codes").rows()
     assert [int(row[0]) for row in rows] == [code.value for code in ExitCode]
+
+
+def test_the_example_of_an_error_is_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page shows how errors read by one that is easy to have."""
+    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path))
+    assert run(["status", "--name", "other"]) == ExitCode.NOT_READY
+    printed = capsys.readouterr().err.replace(str(tmp_path), "/home/me/.local/state/gpu-lab")
+    assert printed in {block.text for block in PAGE.blocks("text")}
 
 
 def test_the_labs_files_are_all_there() -> None:
