@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from lab.core.errors import CleanUpFailed, LabError
-from lab.host.folders import Folders
+from lab.host.folders import Folders, unwritable
 
 Phase = Literal["creating", "ready"]
 _PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
@@ -83,12 +83,15 @@ class LabFolder:
             ) from error
 
     def write(self, record: Record) -> None:
-        """Write the record, whole or not at all."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.owner_mark.mkdir(exist_ok=True)
+        """Write the record, whole or not at all; raises `NotReady` where that is not possible."""
         fresh = self._record.with_suffix(".new")
-        fresh.write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
-        fresh.replace(self._record)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.owner_mark.mkdir(exist_ok=True)
+            fresh.write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
+            fresh.replace(self._record)
+        except OSError as error:
+            raise unwritable(self.path, "GPULAB_STATE_DIR", error) from error
 
     def mark_ready(self) -> None:
         """Note that the cluster stands."""

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.core.errors import NotReady
+
 
 @dataclass(frozen=True)
 class Folders:
@@ -25,6 +27,16 @@ class Folders:
             state=_folder(env, "GPULAB_STATE_DIR", "XDG_STATE_HOME", home / ".local/state"),
             cache=_folder(env, "GPULAB_CACHE_DIR", "XDG_CACHE_HOME", home / ".cache"),
         )
+
+
+def unwritable(folder: Path, variable: str, error: OSError) -> NotReady:
+    """Return the error for a folder of the lab; `variable` is what puts it elsewhere."""
+    return NotReady(
+        "the lab cannot write its own files",
+        where=str(folder),
+        seen=str(error),
+        remedy=f"make room and the folder writable, or set {variable} to another one",
+    )
 
 
 def _folder(env: Mapping[str, str], own: str, xdg: str, default: Path) -> Path:

@@ -25,7 +25,7 @@ from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
 from lab.core.fleet import Fleet, load_fleet
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker
-from lab.host.folders import Folders
+from lab.host.folders import Folders, unwritable
 from lab.host.processes import Processes
 from lab.host.side_by_side import side_by_side
 from lab.images.plugin import PluginImage, build_plugin_image
@@ -62,17 +62,23 @@ def bring_up(order: Order, site: Site) -> None:
 @contextmanager
 def alone(folders: Folders, name: str) -> Iterator[Path]:
     """Refuse to work on a lab beside another `gpulab`; yield the file that is locked meanwhile."""
-    locks = folders.cache / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
+    path = folders.cache / "locks" / f"{name}.lock"
+    lock = FileLock(path, timeout=0)
     try:
-        with FileLock(locks / f"{name}.lock", timeout=0) as lock:
-            yield Path(lock.lock_file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
     except Timeout as error:
         raise NotReady(
             f"another gpulab is at work on the lab {name!r}",
             remedy="let it finish, or give this lab another name",
             commands=("gpulab up --name another-name",),
         ) from error
+    except OSError as error:
+        raise unwritable(folders.cache, "GPULAB_CACHE_DIR", error) from error
+    try:
+        yield path
+    finally:
+        lock.release()
 
 
 def _stands(cluster: KindCluster, site: Site) -> bool:

@@ -57,7 +57,9 @@ def gpulab(
 ) -> tuple[int, str]:
     """Run `gpulab` as a program; return its exit code and what it said on stderr."""
     command = (sys.executable, "-m", "lab.cli.main", *arguments)
-    ended = subprocess.run(command, stdout=stdout, stderr=stderr, text=True, check=False)
+    # As a user's Python is: what is still in a buffer at the end is where it would complain.
+    env = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    ended = subprocess.run(command, stdout=stdout, stderr=stderr, env=env, text=True, check=False)
     return ended.returncode, ended.stderr or ""
 
 

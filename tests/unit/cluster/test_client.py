@@ -53,7 +53,9 @@ def test_node_without_a_status_is_listed(client: Client, api: FakeApi) -> None:
 def test_pods_are_asked_for_by_namespace_and_label(client: Client, api: FakeApi) -> None:
     """The server selects, not the lab."""
     api.pods = [pod("plugin-1", "t-lab-worker")]
-    assert [each.name for each in client.pods("kube-system", "app=fake-gpu-device-plugin")] == ["plugin-1"]
+    assert [each.name for each in client.pods("kube-system", "app=fake-gpu-device-plugin")] == [
+        "plugin-1"
+    ]
     assert api.requests[-1].path == "/api/v1/namespaces/kube-system/pods"
     assert api.requests[-1].query == {"labelSelector": "app=fake-gpu-device-plugin"}
 

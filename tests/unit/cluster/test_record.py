@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.cluster.record import LabFolder, Record, RecordDamaged
-from lab.core.errors import CleanUpFailed
+from lab.core.errors import CleanUpFailed, NotReady
 from lab.host.folders import Folders
 
 RECORD = Record("t-lab", "kind", "creating", "node:v1")
@@ -51,13 +51,24 @@ def test_writing_that_breaks_off_leaves_the_old_record(
     folder.write(RECORD)
 
     def full(path: Path, *_: object, **__: object) -> int:
-        path.touch()
+        path.write_bytes(b"")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(NotReady, match="the lab cannot write its own files") as raised:
         folder.mark_ready()
+    assert raised.value.where == str(folder.path)
+    assert "No space left on device" in raised.value.seen
     assert folder.read() == RECORD
+
+
+def test_state_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
+    """With the variable that puts it elsewhere."""
+    (tmp_path / "file").touch()
+    folder = LabFolder.of(Folders(tmp_path / "file" / "state", tmp_path), "t-lab")
+    with pytest.raises(NotReady, match="the lab cannot write its own files") as raised:
+        folder.write(RECORD)
+    assert "GPULAB_STATE_DIR" in raised.value.remedy
 
 
 @pytest.mark.parametrize(

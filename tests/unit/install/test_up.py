@@ -125,13 +125,15 @@ def test_fleet_on_nodes_that_will_not_be_is_refused_at_once(
 def test_second_up_brings_up_to_date(
     up: Callable[[Order], None], engine: FakeEngine, api: FakeApi, said: list[str]
 ) -> None:
-    """The cluster stays, the fleet is the new one."""
-    up(ORDER)
+    """The cluster stays, the fleet is the new one, and the earlier one's taint is gone."""
+    up(replace(ORDER, fleet=Fleet((Pool("a", 1, GPU, 2, taint=True),))))
     before, api.comes = engine.state()["containers"], {GPU: "3"}
     said.clear()
     up(replace(ORDER, fleet=Fleet((Pool("b", 1, GPU, 3),))))
     assert engine.state()["containers"] == before
-    assert api.nodes["t-lab-worker"]["metadata"]["labels"]["gpu-lab/pool"] == "b"
+    worker = api.nodes["t-lab-worker"]
+    assert worker["metadata"]["labels"]["gpu-lab/pool"] == "b"
+    assert worker["spec"]["taints"] == []
     assert said == [f"done: {step}" for step in STEPS[1:]]
 
 
@@ -229,6 +231,16 @@ def test_second_up_of_one_name_is_refused(up: Callable[[Order], None], site: Sit
     with alone(site.folders, "t-lab"), pytest.raises(NotReady) as raised:
         up(ORDER)
     assert raised.value.what == "another gpulab is at work on the lab 't-lab'"
+
+
+def test_cache_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> None:
+    """Nothing begins without a lock."""
+    (tmp_path / "file").touch()
+    folders = replace(site.folders, cache=tmp_path / "file" / "cache")
+    with pytest.raises(NotReady, match="cannot write its own files") as raised:
+        bring_up(ORDER, replace(site, folders=folders))
+    assert raised.value.where == str(folders.cache)
+    assert "GPULAB_CACHE_DIR" in raised.value.remedy
 
 
 @pytest.mark.usefixtures("up")
