@@ -57,7 +57,7 @@ case "$*" in
   for last; do :; done
   store="$(sed -n 's/^root = "\\(.*\\)"/\\1/p' "${2%/*}/config.toml")"
   mkdir -p "$store/io.containerd.content.v1.content" "$store/io.containerd.metadata.v1.bolt"
-  mkdir -p "$store/of.another.plugin"
+  mkdir -p "$store/of.another.plugin/snapshots"
   cp "$last" "$store/io.containerd.content.v1.content/blobs"
   echo db >"$store/io.containerd.metadata.v1.bolt/meta.db" ;;
 esac
