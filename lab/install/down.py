@@ -14,14 +14,12 @@ def take_down(name: str, site: Site) -> bool:
     """
     folder = LabFolder.of(site.folders, name)
     cluster = KindCluster(name, site.docker, folder)
-    with alone(site.folders, name) as lock:
+    with alone(site.folders, name):
         site.docker.engine()
         found = cluster.containers()
         there = bool(found) or folder.path.exists()
         if there:
             _remove(cluster, site, len(found))
-        # The last file of the lab. A `gpulab` that has it open already sees that it is gone.
-        lock.unlink()
     return there
 
 

@@ -60,8 +60,8 @@ def bring_up(order: Order, site: Site) -> None:
 
 
 @contextmanager
-def alone(folders: Folders, name: str) -> Iterator[Path]:
-    """Refuse to work on a lab beside another `gpulab`; yield the file that is locked meanwhile."""
+def alone(folders: Folders, name: str) -> Iterator[None]:
+    """Refuse to work on a lab beside another `gpulab`. The lock's file goes with the lab."""
     path = folders.cache / "locks" / f"{name}.lock"
     lock = FileLock(path, timeout=0)
     try:
@@ -76,8 +76,10 @@ def alone(folders: Folders, name: str) -> Iterator[Path]:
     except OSError as error:
         raise unwritable(folders.cache, "GPULAB_CACHE_DIR", error) from error
     try:
-        yield path
+        yield
     finally:
+        if not LabFolder.of(folders, name).path.exists():
+            path.unlink(missing_ok=True)
         lock.release()
 
 

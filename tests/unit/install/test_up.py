@@ -246,8 +246,9 @@ def test_cache_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> No
 @pytest.mark.usefixtures("up")
 def test_two_names_do_not_wait_for_each_other(site: Site) -> None:
     """Each has a lock of its own."""
-    with alone(site.folders, "t-lab"), alone(site.folders, "t-other") as lock:
-        assert lock.name == "t-other.lock"
+    with alone(site.folders, "t-lab"), alone(site.folders, "t-other"):
+        locks = (site.folders.cache / "locks").iterdir()
+        assert {each.name for each in locks} == {"t-lab.lock", "t-other.lock"}
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -258,6 +259,7 @@ def test_interrupted_up_leaves_nothing(
     with pytest.raises(Interrupted):
         bring_up(ORDER, replace(site, progress=Interrupting(site.progress, step)))
     assert (engine.names(), folder.path.exists()) == ([], False)
+    assert list((site.folders.cache / "locks").iterdir()) == []
 
 
 @pytest.mark.parametrize("step", STEPS[1:])
