@@ -61,6 +61,7 @@ def checks(machine: "Machine", site: "Site", image: "Check") -> "tuple[Check, ..
         partial(network.no_proxy, machine),
         partial(kind, site.processes, site.folders),
         image,
+        partial(plugin_image, site, machine),
         partial(programs.kubectl, site.processes, versions.KUBERNETES),
         partial(programs.go, site.processes),
     )
@@ -80,6 +81,22 @@ def node_image(site: "Site", machine: "Machine") -> "Finding":
     except NotReady as error:
         return Finding.of("node-image", error, wanted="at hand or to be pulled")
     return Finding("node-image", State.OK, f"{chosen.reference} ({chosen.reason})")
+
+
+def plugin_image(site: "Site", machine: "Machine") -> "Finding":
+    """Return whether the plugin image is built, or can be."""
+    from lab.core.errors import NotReady
+    from lab.host.checks.finding import Finding, State
+    from lab.host.docker import Engine
+    from lab.install.plugin_image import require_source
+
+    if not isinstance(machine.engine, Engine):
+        return Finding("plugin-image", State.WARN, "not known without a Docker engine")
+    try:
+        require_source(site.docker, site.folders)
+    except NotReady as error:
+        return Finding.of("plugin-image", error, wanted="built, or mmdebstrap, or a registry")
+    return Finding("plugin-image", State.OK, "built, or can be")
 
 
 def print_findings(findings: "Sequence[Finding]") -> None:

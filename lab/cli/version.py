@@ -13,11 +13,11 @@ from lab.cli.options import output_option
 @output_option
 def version(output: str) -> None:
     """Print the versions of the lab and what it pins."""
-    from lab.cluster.kind.program import PINNED_VERSION
+    from lab.core import pins
 
     facts = {
         "gpulab": __version__,
-        "kind": f"{PINNED_VERSION} or newer",
+        "kind": f"{pins.KIND} or newer",
         "python": platform.python_version(),
     }
     if output == "json":

@@ -75,9 +75,14 @@ def layer_in(product: Path) -> Layer:
     return Layer.of(product / _TAR)
 
 
+def has_mmdebstrap() -> bool:
+    """Whether this machine can make file systems of Debian packages."""
+    return shutil.which("mmdebstrap") is not None
+
+
 def require_mmdebstrap() -> None:
     """Raise `NotReady` where the program is missing, with the way to get it."""
-    if shutil.which("mmdebstrap") is None:
+    if not has_mmdebstrap():
         raise NotReady(
             "the program mmdebstrap is missing, which builds file systems of Debian packages",
             remedy="install it (Debian and Ubuntu have it); on other systems use an image that "

@@ -92,6 +92,16 @@ class Made:
     seconds: float
 
 
+def place_of(part: Part, store: Path) -> Path:
+    """Return where the product of a part is in the folder of a store, or would be."""
+    return store / f"{part.name}-{part.key[:_KEY_CHARACTERS]}"
+
+
+def is_made(part: Part, store: Path) -> bool:
+    """Whether the folder of a store has the product of a part."""
+    return (place_of(part, store) / RECORD).is_file()
+
+
 class Store:
     """A folder of products. Who makes some does so inside `alone`; who only looks need not."""
 
@@ -102,11 +112,11 @@ class Store:
 
     def path(self, part: Part) -> Path:
         """Return where the product of a part is, or would be."""
-        return self.folder / f"{part.name}-{part.key[:_KEY_CHARACTERS]}"
+        return place_of(part, self.folder)
 
     def has(self, part: Part) -> bool:
         """Whether the part has been made."""
-        return (self.path(part) / RECORD).is_file()
+        return is_made(part, self.folder)
 
     def record(self, part: Part) -> Made:
         """Return what is known of a product that is there."""

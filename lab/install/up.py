@@ -29,7 +29,7 @@ from lab.host.folders import Folders, unwritable
 from lab.host.processes import Processes
 from lab.host.side_by_side import side_by_side
 from lab.images.plugin import PluginImage, build_plugin_image
-from lab.install import node_image, plugin
+from lab.install import node_image, plugin, plugin_image
 from lab.install.site import Site
 
 BACKEND: Final = "kind"
@@ -129,6 +129,7 @@ def _create(order: Order, site: Site, cluster: KindCluster) -> None:
     # A fleet that names other nodes is refused now, and not when the cluster stands.
     order.fleet.placed_on(cluster.workers_of(config))
     chosen = node_image.choose(site.docker, order.node_image)
+    plugin_image.require_source(site.docker, site.folders)
     site.progress.note(
         f"backend {BACKEND}: Docker answers; node image {chosen.reference} ({chosen.reason})"
     )

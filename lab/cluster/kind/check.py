@@ -2,8 +2,9 @@
 
 import shutil
 
-from lab.cluster.kind.program import PINNED_VERSION, cached_kind, cached_path, kind_on_path
+from lab.cluster.kind.program import cached_kind, cached_path, kind_on_path
 from lab.cluster.kind.release import RELEASES
+from lab.core import pins
 from lab.core.errors import NotReady, TimedOut
 from lab.host.checks.finding import Finding, State
 from lab.host.folders import Folders
@@ -12,7 +13,7 @@ from lab.host.processes import Processes
 
 def kind(processes: Processes, folders: Folders) -> Finding:
     """Return which kind is used, without installing one."""
-    wanted = f"{PINNED_VERSION} or newer"
+    wanted = f"{pins.KIND} or newer"
     try:
         found = kind_on_path(processes)
     except (NotReady, TimedOut):
@@ -32,9 +33,9 @@ def _without(processes: Processes, folders: Folders) -> tuple[State, str, str]:
         return State.OK, f"{cached_kind(processes, path).version} at {path}", ""
     except (NotReady, TimedOut):
         if shutil.which("go"):
-            return State.OK, f"{PINNED_VERSION}, to be built with Go", ""
+            return State.OK, f"{pins.KIND}, to be built with Go", ""
     return (
         State.WARN,
-        f"{PINNED_VERSION}, to be downloaded",
+        f"{pins.KIND}, to be downloaded",
         f"without a way to {RELEASES} put kind or Go on the PATH first",
     )

@@ -16,15 +16,13 @@ from typing import Final
 from packaging.version import InvalidVersion, Version
 
 from lab.cluster.kind.release import RELEASES, Asset
+from lab.core import pins
 from lab.core.errors import NotReady, TimedOut
 from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes, ProcessFailed
 
-#: The version that the lab is tested with: the least that is taken from the PATH, and what is
-#: installed where there is none.
-PINNED_VERSION: Final = "v0.33.0"
-MODULE: Final = f"sigs.k8s.io/kind@{PINNED_VERSION}"
+MODULE: Final = f"sigs.k8s.io/kind@{pins.KIND}"
 
 _ANSWER_SECONDS: Final = 10
 #: A cold build took 71 s on two busy cores; a slow network to fetch the modules comes on top.
@@ -43,7 +41,7 @@ class Kind:
     def recent(self) -> bool:
         """Whether it is at least the pinned version; a pre-release of that one is not."""
         try:
-            return Version(self.version) >= Version(PINNED_VERSION)
+            return Version(self.version) >= Version(pins.KIND)
         except InvalidVersion:
             return False
 
@@ -74,12 +72,12 @@ def find_kind(
         except (NotReady, ProcessFailed, TimedOut, OSError) as error:
             failures.append(f"{title}: {_reason(error)}")
     raise NotReady(
-        f"there is no kind of at least {PINNED_VERSION}, and none could be installed",
+        f"there is no kind of at least {pins.KIND}, and none could be installed",
         seen="\n".join(failures),
-        remedy=f"put kind {PINNED_VERSION} or newer on the PATH, then ask again",
+        remedy=f"put kind {pins.KIND} or newer on the PATH, then ask again",
         commands=(
             f"go install {MODULE}",
-            f"curl -fLo kind {Asset.of_this_machine(PINNED_VERSION, releases).address}",
+            f"curl -fLo kind {Asset.of_this_machine(pins.KIND, releases).address}",
             "sudo install kind /usr/local/bin/kind",
         ),
     )
@@ -87,7 +85,7 @@ def find_kind(
 
 def cached_path(folders: Folders) -> Path:
     """Return where a kind of the pinned version is installed to."""
-    return folders.cache / "kind" / PINNED_VERSION / "kind"
+    return folders.cache / "kind" / pins.KIND / "kind"
 
 
 def kind_on_path(processes: Processes) -> Kind:
@@ -103,7 +101,7 @@ def cached_kind(processes: Processes, path: Path) -> Kind:
     if not path.exists():
         raise NotReady(f"{path} is not there")
     kind = ask_version(processes, path)
-    if kind.version != PINNED_VERSION:
+    if kind.version != pins.KIND:
         raise NotReady(f"{path} says that it is {kind.version}")
     return kind
 
@@ -120,7 +118,7 @@ def ask_version(processes: Processes, path: Path) -> Kind:
 def _from_path(search: _Search) -> Kind:
     kind = kind_on_path(search.processes)
     if not kind.recent:
-        too_old = f"{kind.path} is {kind.version}, and the lab needs {PINNED_VERSION} or newer"
+        too_old = f"{kind.path} is {kind.version}, and the lab needs {pins.KIND} or newer"
         search.progress.note(f"{too_old}: using a kind of its own")
         raise NotReady(too_old)
     return kind
@@ -134,7 +132,7 @@ def _from_module(search: _Search) -> Kind:
     if shutil.which("go") is None:
         raise NotReady("there is no program `go`")
 
-    with search.progress.step(f"Building kind {PINNED_VERSION} with Go") as step:
+    with search.progress.step(f"Building kind {pins.KIND} with Go") as step:
 
         def build(folder: Path) -> None:
             # Outside of any module of the user, whose go.mod would have a say otherwise.
@@ -150,8 +148,8 @@ def _from_module(search: _Search) -> Kind:
 
 
 def _from_release(search: _Search) -> Kind:
-    asset = Asset.of_this_machine(PINNED_VERSION, search.releases)
-    with search.progress.step(f"Downloading kind {PINNED_VERSION}") as step:
+    asset = Asset.of_this_machine(pins.KIND, search.releases)
+    with search.progress.step(f"Downloading kind {pins.KIND}") as step:
 
         def download(folder: Path) -> None:
             asset.fetch(folder / "kind", step, lambda: search.processes.cancelled)

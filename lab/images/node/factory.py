@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
+from lab.core import pins
 from lab.core.errors import CheckFailed, NotReady
 from lab.core.progress import Progress
 from lab.host.docker import Docker, Engine
@@ -206,7 +207,7 @@ def _manifest(store: Store, recipe: Recipe) -> str:
     facts = {
         "kubernetes": versions.KUBERNETES,
         "etcd": versions.ETCD,
-        "kind": versions.KIND,
+        "kind": pins.KIND,
         "adaptations": recipe.adaptations.names,
         "components": [asdict(store.record(part)) for part in recipe.parts],
     }

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from lab.core import pins
 from lab.core.errors import CheckFailed
 from lab.images.debian import Packages, debian_part
 from lab.images.layer import LayerWriter, new_layer
@@ -84,7 +85,7 @@ def system_part(
     return Part(
         name="system",
         title="Put the files of a node together",
-        version=versions.KIND,
+        version=pins.KIND,
         inputs=(
             Path(__file__).read_text(),
             node_file("default-storage.yaml"),
@@ -98,7 +99,7 @@ def system_part(
 
 def _read_kind_files(making: Making, compiler: Compiler) -> dict[str, str]:
     """Return kind's base image files by the path that they have in a node."""
-    module = f"sigs.k8s.io/kind@{versions.KIND}"
+    module = f"sigs.k8s.io/kind@{pins.KIND}"
     downloaded = json.loads(compiler.run(making, "mod", "download", "-json", module))
     base = Path(downloaded["Dir"], *_BASE)
     names = (each.relative_to(base).as_posix() for each in base.rglob("*") if each.is_file())
@@ -134,7 +135,7 @@ def _change(files: dict[str, str], name: str, old: str, new: str) -> None:
 def _expect(files: dict[str, str], name: str, text: str) -> None:
     if text not in files.get(name, ""):
         raise CheckFailed(
-            f"kind {versions.KIND} is not as the node image expects it",
+            f"kind {pins.KIND} is not as the node image expects it",
             where=f"{'/'.join(_BASE)}/{name} in the module sigs.k8s.io/kind",
             seen=f"it does not contain: {text}",
             remedy="this gpu-lab and this kind do not fit together: please report it",

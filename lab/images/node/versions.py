@@ -10,8 +10,6 @@ ETCD: Final = "v3.6.8"
 COREDNS: Final = "v1.14.2"
 CONTAINERD: Final = "v2.3.6"
 CRICTL: Final = "v1.36.0"
-#: Whose base image files go in: start script, systemd units, containerd configuration.
-KIND: Final = "v0.33.0"
 #: The tag under which containerd looks for our own pause: kind's containerd configuration.
 PAUSE_TAG: Final = "3.10"
 #: The Busybox image that examples ask for; inside is Debian's.

@@ -6,7 +6,6 @@ the engine builds upon Python's own image, and what that leaves is removed.
 """
 
 import json
-import shutil
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,13 +17,13 @@ from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.images.archive import ImageContent, write_archive
-from lab.images.debian import layer_in
+from lab.images.debian import has_mmdebstrap, layer_in
 from lab.images.layer import Layer, new_layer
 from lab.images.plugin import engine_build
 from lab.images.plugin.base import PYTHON, SITE, base_part
 from lab.images.plugin.contents import compile_arguments, lay_out, plugin_files
 from lab.images.plugin.wheels import wheels_part
-from lab.images.store import Making, Part, Store, digest_of
+from lab.images.store import Making, Part, Store, digest_of, is_made
 
 REPOSITORY: Final = "localhost/gpu-lab/fake-plugin"
 ENTRYPOINT: Final = ("python3", "-m", "fake_plugin")
@@ -52,8 +51,8 @@ def build_plugin_image(processes: Processes, folders: Folders, progress: Progres
 
     Raises `NotReady` where wheels or a base cannot be had, or the disk is full.
     """
-    store = Store(folders.cache / "plugin-image", processes, progress)
-    part = _debian_part() if shutil.which("mmdebstrap") else _engine_part()
+    store = Store(_folder(folders), processes, progress)
+    part = _debian_part() if has_mmdebstrap() else _engine_part()
     if not store.has(part):
         with store.alone():
             for need in part.needs:
@@ -61,6 +60,15 @@ def build_plugin_image(processes: Processes, folders: Folders, progress: Progres
             store.get(part)
     archive = store.path(part) / _ARCHIVE
     return PluginImage(_reference(part), archive, archive.stat().st_size)
+
+
+def needs_registry(folders: Folders) -> bool:
+    """Whether the image is not built, and can only be built from one of a registry."""
+    return not has_mmdebstrap() and not is_made(_engine_part(), _folder(folders))
+
+
+def _folder(folders: Folders) -> Path:
+    return folders.cache / "plugin-image"
 
 
 def _reference(part: Part) -> str:

@@ -24,6 +24,7 @@ NAMES = [
     "no-proxy",
     "kind",
     "node-image",
+    "plugin-image",
     "kubectl",
     "go",
 ]

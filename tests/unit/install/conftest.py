@@ -10,6 +10,7 @@ from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.images.plugin import PluginImage
+from lab.install import plugin_image
 from lab.install import up as up_module
 from lab.install.site import Site
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
@@ -42,4 +43,5 @@ def site(
     archive.write_bytes(b"image")
     image = PluginImage("plugin:1", archive, 5)
     monkeypatch.setattr(up_module, "build_plugin_image", lambda *_: image)
+    monkeypatch.setattr(plugin_image, "needs_registry", lambda *_: False)
     return Site(Processes(), Folders(engine.labs, tmp_path / "cache"), progress)

@@ -8,11 +8,13 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from lab.core.errors import NotReady
+from lab.core.pins import KIND_NODE_IMAGE
 from lab.host.docker import Docker
 from lab.host.processes import Processes
 from lab.images.node import ESTIMATED_TIME, node_image_reference
-from lab.install import node_image
-from lab.install.node_image import KIND_DEFAULT, Choice, choose, reachable
+from lab.install import registry as registries
+from lab.install.node_image import Choice, choose
+from lab.install.registry import reachable
 from tests.unit.stand_ins.engine import INFO, FakeEngine
 
 NOBODY = "http://127.0.0.1:1/v2/"
@@ -67,21 +69,21 @@ def test_image_that_is_asked_for_is_taken(
 def test_image_that_was_built_here_comes_first(docker: Docker, engine: FakeEngine) -> None:
     """Whoever builds one wants it."""
     built = node_image_reference(docker.engine())
-    engine.set(images={built: IMAGE, KIND_DEFAULT: IMAGE})
+    engine.set(images={built: IMAGE, KIND_NODE_IMAGE: IMAGE})
     chosen = choose(docker, None, registry=NOBODY)
     assert chosen == Choice(built, "built on this machine", at_hand=True)
 
 
 def test_kinds_default_is_used_where_it_is_there(docker: Docker, engine: FakeEngine) -> None:
     """No network is asked then."""
-    engine.set(images={KIND_DEFAULT: IMAGE})
-    assert choose(docker, None, registry=NOBODY) == Choice(KIND_DEFAULT, "kind's default", True)  # noqa: FBT003 - in the order of the fields
+    engine.set(images={KIND_NODE_IMAGE: IMAGE})
+    assert choose(docker, None, registry=NOBODY) == Choice(KIND_NODE_IMAGE, "kind's default", True)  # noqa: FBT003 - in the order of the fields
 
 
 def test_kinds_default_is_pulled_where_a_registry_answers(docker: Docker, registry: str) -> None:
     """Whatever it answers: that it wants a login, as Docker Hub does, or that it is busy."""
     chosen = choose(docker, None, registry=registry)
-    assert chosen == Choice(KIND_DEFAULT, "kind's default, to be pulled", at_hand=False)
+    assert chosen == Choice(KIND_NODE_IMAGE, "kind's default, to be pulled", at_hand=False)
 
 
 def test_mirror_of_the_engine_is_counted_on(docker: Docker, engine: FakeEngine) -> None:
@@ -107,7 +109,7 @@ def test_without_an_image_and_a_registry_the_way_out_is_named(docker: Docker) ->
 
 def test_silent_registry_is_out_of_reach(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A firewall that swallows packets does not hold the answer up."""
-    monkeypatch.setattr(node_image, "_PROBE_SECONDS", 0.05)
+    monkeypatch.setattr(registries, "_PROBE_SECONDS", 0.05)
     assert not reachable(silent)
 
 
@@ -120,7 +122,7 @@ def test_look_up_of_a_name_does_not_hold_the_answer_up(monkeypatch: pytest.Monke
         ended.set()
         raise socket.gaierror
 
-    monkeypatch.setattr(node_image, "_PROBE_SECONDS", 0.05)
+    monkeypatch.setattr(registries, "_PROBE_SECONDS", 0.05)
     monkeypatch.setattr(socket, "getaddrinfo", late)
     assert not reachable("http://registry.example/v2/")
     assert not ended.is_set()
@@ -133,6 +135,6 @@ def test_name_that_nobody_knows_is_out_of_reach(monkeypatch: pytest.MonkeyPatch)
     def unknown(*_: object, **__: object) -> list[object]:
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr(node_image, "_PROBE_SECONDS", 600)
+    monkeypatch.setattr(registries, "_PROBE_SECONDS", 600)
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     assert not reachable("http://registry.example/v2/")
