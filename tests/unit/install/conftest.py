@@ -1,6 +1,8 @@
 """A machine for `up` and `down`: an engine, a kind and an API server that are the tests' own."""
 
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,7 @@ from lab.cluster.kind import cluster as cluster_module
 from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
-from lab.images.plugin import PluginImage
-from lab.install import plugin_image
+from lab.images.plugin import PYTHON_IMAGE, PluginImage
 from lab.install import up as up_module
 from lab.install.site import Site
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
@@ -27,6 +28,26 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
         yield cluster
 
 
+@pytest.fixture(params=[200, 401, 503])
+def registry(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Serve a registry that answers with this code, and return its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_response(request.param)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
+            """Keep the log out of the output of the tests."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v2/"
+        server.shutdown()
+        thread.join()
+
+
 @pytest.fixture
 def site(
     engine: FakeEngine,
@@ -37,11 +58,11 @@ def site(
 ) -> Site:
     """Return the means of a command: `kind` is on the PATH, and a node image is at hand."""
     put_on_path("kind", KIND)
-    engine.set(images={"node:v1": {"Id": "sha256:1", "Size": 1, "Config": {}}})
+    image = {"Id": "sha256:1", "Size": 1, "Config": {}}
+    engine.set(images={"node:v1": image, PYTHON_IMAGE: image})
     monkeypatch.setattr(cluster_module, "_LATE_CONTAINERS_SECONDS", 0)
     archive = tmp_path / "plugin.tar"
     archive.write_bytes(b"image")
-    image = PluginImage("plugin:1", archive, 5)
-    monkeypatch.setattr(up_module, "build_plugin_image", lambda *_: image)
-    monkeypatch.setattr(plugin_image, "needs_registry", lambda *_: False)
+    built = PluginImage("plugin:1", archive, 5)
+    monkeypatch.setattr(up_module, "build_plugin_image", lambda *_: built)
     return Site(Processes(), Folders(engine.labs, tmp_path / "cache"), progress)

@@ -1,52 +1,53 @@
-"""Whether the plugin image can be had, asked before a cluster is made for it."""
+"""Whether the plugin image can be had, known before a cluster is made for it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lab.core.errors import NotReady
-from lab.host.docker import Docker
-from lab.host.folders import Folders
-from lab.host.processes import Processes
 from lab.images.plugin import PYTHON_IMAGE
 from lab.install.plugin_image import require_source
+from lab.install.site import Site
 from tests.unit.stand_ins.engine import FakeEngine
 
 NOBODY = "http://127.0.0.1:1/v2/"
 
 
 @pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let this machine have no mmdebstrap."""
-    monkeypatch.setattr("lab.images.plugin.image.has_mmdebstrap", lambda: False)
-
-
-@pytest.fixture
-def folders(tmp_path: Path) -> Folders:
-    """Return the folders of a lab that has built nothing yet."""
-    return Folders(tmp_path / "state", tmp_path / "cache")
-
-
-@pytest.mark.usefixtures("bare")
-def test_without_any_source_it_says_what_to_install(engine: FakeEngine, folders: Folders) -> None:
-    """No mmdebstrap and no registry: refused, with the command to paste."""
+def require(site: Site, engine: FakeEngine) -> Callable[[str], None]:
+    """Return the check, on a machine that has neither mmdebstrap nor an image."""
     engine.set(images={})
+    return lambda registry: require_source(site.docker, site.folders, registry=registry)
+
+
+def test_without_any_source_the_way_out_is_named(require: Callable[[str], None]) -> None:
+    """What to install or to load."""
     with pytest.raises(NotReady, match="the plugin image cannot be built") as raised:
-        require_source(Docker(Processes()), folders, registry=NOBODY)
-    assert raised.value.commands[0].startswith("sudo apt-get install --yes mmdebstrap")
-
-
-@pytest.mark.usefixtures("bare")
-def test_a_python_image_that_is_at_hand_is_a_source(engine: FakeEngine, folders: Folders) -> None:
-    """The engine builds on it, and asks no registry."""
-    engine.set(images={PYTHON_IMAGE: {"Id": "sha256:1", "Size": 1, "Config": {}}})
-    require_source(Docker(Processes()), folders, registry=NOBODY)
+        require(NOBODY)
+    assert raised.value.where == NOBODY
+    assert PYTHON_IMAGE in raised.value.remedy
+    assert raised.value.commands == (
+        "sudo apt-get install --yes mmdebstrap debian-archive-keyring",
+    )
 
 
 def test_mmdebstrap_is_a_source(
-    engine: FakeEngine, folders: Folders, monkeypatch: pytest.MonkeyPatch
+    require: Callable[[str], None], put_on_path: Callable[[str, str], Path]
 ) -> None:
-    """Debian packages make the image without a registry."""
-    engine.set(images={})
-    monkeypatch.setattr("lab.images.plugin.image.has_mmdebstrap", lambda: True)
-    require_source(Docker(Processes()), folders, registry=NOBODY)
+    """It needs no registry."""
+    put_on_path("mmdebstrap", "exit 0")
+    require(NOBODY)
+
+
+def test_image_with_a_python_is_a_source(
+    require: Callable[[str], None], engine: FakeEngine
+) -> None:
+    """Someone has loaded it."""
+    engine.set(images={PYTHON_IMAGE: {"Id": "sha256:1", "Size": 1, "Config": {}}})
+    require(NOBODY)
+
+
+def test_registry_is_a_source(require: Callable[[str], None], registry: str) -> None:
+    """The image is pulled when it is built."""
+    require(registry)
