@@ -1,7 +1,7 @@
 """`gpulab up`: from a machine with Docker to a node whose fake devices can be asked for.
 
-    choose a node image ─ create the cluster ─┬─ load the plugin image ─ deploy ─ allocatable
-    build the plugin image ───────────────────┘   (beside the cluster's boot)
+    choose a node image ─┬─ create the cluster ──────────────────────────┬─ deploy ─ allocatable
+                         └─ build the plugin image ─ load it into nodes ─┘
 
 What this run creates, it removes again when it is interrupted or when the cluster cannot be
 created; a cluster that stands is left for the user to look at.
@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from lab.cluster.kind import config as kind_config
 from lab.cluster.kind.cluster import KindCluster
-from lab.cluster.kind.nodes import load_image
+from lab.cluster.kind.nodes import load_image, wait_for_runtimes
 from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
@@ -54,6 +54,7 @@ def bring_up(order: Order, site: Site) -> None:
         require_ready(site.docker)
         if _stands(cluster, site):
             image = build_plugin_image(site.processes, site.folders, site.progress)
+            _load(image, cluster.workers(), site)
             _install(order, site, cluster, image)
         else:
             _create(order, site, cluster)
@@ -135,7 +136,7 @@ def _create(order: Order, site: Site, cluster: KindCluster) -> None:
     )
     with undone_unless_it_stands(cluster), side_by_side(site.processes) as start:
         cluster.folder.write(Record(order.name, BACKEND, "creating", chosen.reference))
-        image = start(lambda: build_plugin_image(site.processes, site.folders, site.progress))
+        image = start(lambda: _image_in(cluster.workers_of(config), site))
         start(_load_client_library)
         kind = find_kind(site.processes, site.folders, site.progress)
         with site.progress.step(f"Creating the cluster {order.name!r}") as step:
@@ -143,6 +144,19 @@ def _create(order: Order, site: Site, cluster: KindCluster) -> None:
         built = image.result()
         cluster.folder.mark_ready()
         _install(order, site, cluster, built)
+
+
+def _image_in(nodes: Sequence[str], site: Site) -> PluginImage:
+    """Build the plugin image, and load it into nodes that are only just being made."""
+    image = build_plugin_image(site.processes, site.folders, site.progress)
+    wait_for_runtimes(site.processes, nodes)
+    _load(image, nodes, site)
+    return image
+
+
+def _load(image: PluginImage, nodes: Sequence[str], site: Site) -> None:
+    with site.progress.step(f"Loading the plugin image ({image.size / 1e6:.0f} MB)"):
+        load_image(site.processes, nodes, image.archive, image.reference)
 
 
 def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage) -> None:
@@ -157,8 +171,6 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
             commands=(f"gpulab down --name {order.name}", f"gpulab up --name {order.name}"),
         )
     fleet = order.fleet.placed_on(workers)
-    with site.progress.step(f"Loading the plugin image ({image.size / 1e6:.0f} MB)"):
-        load_image(site.processes, workers, image.archive)
     client = connect(cluster.folder.kubeconfig, order.name)
     with site.progress.step("Deploying the device plugin"):
         if cluster.folder.fleet.exists():

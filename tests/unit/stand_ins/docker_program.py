@@ -71,12 +71,18 @@ def _start(state: State, arguments: list[str]) -> int:
 
 
 def _execute(state: State, arguments: list[str]) -> int:
-    """Keep what was sent into a node as its checksum."""
-    _, _, node, *command = arguments
-    if node in state["broken"]:
+    """Answer for a node's runtime; keep what was sent into the node as its checksum."""
+    interactive = arguments[1] == "-i"
+    node, *command = arguments[2 if interactive else 1 :]
+    if not any(node in _names(each) for each in state["containers"]):
+        return _refuse(f"Error: No such container: {node}")
+    if interactive and node in state["broken"]:
         return _refuse(f"ctr: {node} has no space left on device")
-    sent = hashlib.sha256(sys.stdin.buffer.read()).hexdigest()
-    state["sent"][node] = [" ".join(command), sent]
+    if interactive:
+        sent = hashlib.sha256(sys.stdin.buffer.read()).hexdigest()
+        state["sent"][node] = [" ".join(command), sent]
+    elif "ls" in command and node in state["sent"]:
+        sys.stdout.write(command[-1].removeprefix("name=="))
     return 0
 
 

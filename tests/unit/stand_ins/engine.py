@@ -1,5 +1,6 @@
 """The engine behind the `docker` on a test's PATH: what is in it, and what happens to it."""
 
+import fcntl
 import json
 import sys
 from dataclasses import dataclass
@@ -65,8 +66,13 @@ class FakeEngine:
         return [self.node(f"t-lab-{each}") for each in suffixes or ("control-plane", "worker")]
 
     def set(self, **changes: object) -> None:
-        """Change parts of its state; see `docker_program`."""
-        self.file.write_text(json.dumps(self.state() | changes), encoding="utf-8")
+        """Change parts of its state, between two calls of the program; see `docker_program`."""
+        with self.file.open("r+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            state = json.load(file) | changes
+            file.seek(0)
+            json.dump(state, file)
+            file.truncate()
 
     def state(self) -> dict[str, Any]:
         """Return all of its state."""
