@@ -19,6 +19,7 @@ from pathlib import Path
 
 from lab.cli.console import progress_for
 from lab.cluster.kind.program import Kind, find_kind
+from lab.cluster.kind.removal import remove
 from lab.host.docker import Docker
 from lab.host.folders import Folders
 from lab.host.processes import Processes
@@ -47,14 +48,17 @@ def timed(*argv: str | os.PathLike[str], env: dict[str, str] | None = None) -> f
     return time.monotonic() - started
 
 
-def bare(kind: Kind, image: str, folder: Path) -> float:
+def bare(kind: Kind, image: str, folder: Path, docker: Docker) -> float:
     """Create a cluster with kind alone, and remove it; return the seconds of the creation."""
-    cluster = ("cluster", "--name", f"{NAME}-bare", "--kubeconfig", folder / "bare")
+    name = f"{NAME}-bare"
+    cluster = ("cluster", "--name", name, "--kubeconfig", folder / "bare")
     options = ("--image", image, "--config", CONFIG, "--wait", "5m")
     try:
-        return timed(kind.path, "create", *cluster, *options)
+        return timed(
+            kind.path, "create", *cluster, "--image", image, "--config", CONFIG, "--wait", "5m"
+        )
     finally:
-        timed(kind.path, "delete", *cluster)
+        remove(docker, docker.cluster_containers(name))
 
 
 def lab(folder: Path) -> Figures:
@@ -98,14 +102,15 @@ def main() -> None:
     """Run all rounds and print the figures."""
     processes, folders, progress = Processes(), Folders.of(), progress_for()
     kind = find_kind(processes, folders, progress)
-    image = node_image_reference(Docker(processes).engine())
+    docker = Docker(processes)
+    image = node_image_reference(docker.engine())
     plugin = build_plugin_image(processes, folders, progress)
     labs: list[Figures] = []
     bares: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(ROUNDS):
             with progress.step(f"round {turn + 1} of {ROUNDS}: bare kind"):
-                bares.append(bare(kind, image, Path(folder)))
+                bares.append(bare(kind, image, Path(folder), docker))
             with progress.step(f"round {turn + 1} of {ROUNDS}: gpulab up"):
                 labs.append(lab(Path(folder)))
     ours, theirs = [each.seconds for each in labs], bares
@@ -113,7 +118,7 @@ def main() -> None:
     print(f"bare kind       s   {row(theirs)}")
     print(f"gpulab up       s   {row(ours)}")
     print(f"ratio               {row(ratios)}")
-    print(f"start→Register  ms  {row([each.registered_ms for each in labs])}")
+    print(f"fork→Register   ms  {row([each.registered_ms for each in labs])}")
     print(f"plugin memory   MiB {row([each.memory / 2**20 for each in labs])}")
     print(f"plugin image    MB  {plugin.size / 1e6:.1f}")
 

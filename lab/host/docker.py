@@ -59,7 +59,7 @@ class Docker:
     """The engine that the `docker` program of this user talks to."""
 
     def __init__(self, processes: Processes) -> None:
-        self._processes = processes
+        self.processes = processes
 
     def run(
         self,
@@ -70,7 +70,7 @@ class Docker:
         timeout: float | None = None,
     ) -> Finished:
         """Run `docker` with these arguments; see `Processes.run`."""
-        return self._processes.run(
+        return self.processes.run(
             ("docker", *arguments), check=check, stdin=stdin, stdout=stdout, timeout=timeout
         )
 

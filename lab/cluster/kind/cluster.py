@@ -13,6 +13,7 @@ import yaml
 
 from lab.cluster.kind.config import OWNER_MOUNT, KindConfig, workers
 from lab.cluster.kind.program import Kind
+from lab.cluster.kind.removal import remove
 from lab.cluster.record import LabFolder
 from lab.core.errors import CleanUpFailed, NotReady
 from lab.core.progress import Step
@@ -89,10 +90,11 @@ class KindCluster:
         for _ in range(_DELETE_ROUNDS):
             if just_interrupted:
                 time.sleep(_LATE_CONTAINERS_SECONDS)
-            names = [each.name for each in self.containers()]
-            if not names:
+            found = self.containers()
+            if not found:
                 return
-            removed = self.docker.run("rm", "-f", "-v", *names, check=False)
+            removed = remove(self.docker, found)
+        names = [each.name for each in found]
         raise CleanUpFailed(
             "containers of the lab could not be removed",
             where=", ".join(names),
