@@ -54,9 +54,7 @@ def bare(kind: Kind, image: str, folder: Path, docker: Docker) -> float:
     cluster = ("cluster", "--name", name, "--kubeconfig", folder / "bare")
     options = ("--image", image, "--config", CONFIG, "--wait", "5m")
     try:
-        return timed(
-            kind.path, "create", *cluster, "--image", image, "--config", CONFIG, "--wait", "5m"
-        )
+        return timed(kind.path, "create", *cluster, *options)
     finally:
         remove(docker, docker.cluster_containers(name))
 
