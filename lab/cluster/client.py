@@ -1,17 +1,20 @@
 """The Kubernetes API, as far as the lab needs it: the only module that knows the client library.
 
-What it returns are the values of `lab.cluster.objects`, so that everything above can be read,
-typed and tested without the library. Importing this module loads it, which takes half a second:
-import it late.
+The library gives the connection: kubeconfig, certificates, credentials, pooling. Requests are made
+as the API documents them and answers are read as JSON, into the values of `lab.cluster.objects`:
+the library's generated classes take two seconds to load, and have every field optional. Importing
+this module still takes half a second: import it late.
 """
 
+import http
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from kubernetes import client, config, watch
+from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 from yaml import YAMLError
 
@@ -20,6 +23,8 @@ from lab.cluster.objects import Node, Pod
 from lab.core.errors import LabError, TimedOut
 
 _APPLY: Final = "application/apply-patch+yaml"
+_MERGE: Final = "application/merge-patch+json"
+_NODES: Final = "/api/v1/nodes"
 _OWNER: Final = "gpu-lab"
 #: A watch is opened anew after this long, so that a lost connection cannot hold a wait for ever.
 _WATCH_SECONDS: Final = 30
@@ -27,8 +32,6 @@ _WATCH_SECONDS: Final = 30
 _TIMEOUT: Final = (5, 20)
 _PAUSE_SECONDS: Final = 0.2
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
-
-_R = TypeVar("_R")
 
 
 class ApiFailed(LabError):
@@ -43,26 +46,23 @@ class Client:
 
     def __init__(self, api: client.ApiClient, kubeconfig: Path, lab: str) -> None:
         self._api = api
-        self._core = client.CoreV1Api(api)
         self._kubeconfig = kubeconfig
         self._lab = lab
 
     def version(self) -> str:
         """Return the server's version, such as `v1.36.3`."""
-        return str(self._call(client.VersionApi(self._api).get_code).git_version)
+        return str(self._get("/version")["gitVersion"])
 
     def nodes(self) -> tuple[Node, ...]:
         """Return all nodes by name."""
-        listed = self._items(self._call(self._core.list_node))
+        listed = self._get(_NODES)["items"]
         return tuple(sorted(map(reading.node, listed), key=lambda node: node.name))
 
     def pods(self, namespace: str | None = None, selector: str = "") -> tuple[Pod, ...]:
         """Return the pods of a namespace (default: of all) with the labels of the selector."""
-        if namespace:
-            listed = self._call(self._core.list_namespaced_pod, namespace, label_selector=selector)
-        else:
-            listed = self._call(self._core.list_pod_for_all_namespaces, label_selector=selector)
-        return tuple(map(reading.pod, self._items(listed)))
+        path = f"/api/v1/namespaces/{namespace}/pods" if namespace else "/api/v1/pods"
+        query = [("labelSelector", selector)] if selector else []
+        return tuple(map(reading.pod, self._get(path, query)["items"]))
 
     def wait_until_it_answers(self, timeout: float) -> None:
         """Wait for a server that is starting; raises `TimedOut` with what was last seen."""
@@ -83,22 +83,22 @@ class Client:
         ends = time.monotonic() + timeout
         yield self.nodes()
         while (left := ends - time.monotonic()) > 0:
-            stream = watch.Watch()
             window = max(1, int(min(left, _WATCH_SECONDS)))
-            limits = {"timeout_seconds": window, "_request_timeout": (_TIMEOUT[0], window + 1)}
+            query = [("watch", "true"), ("timeoutSeconds", str(window))]
+            limits = (_TIMEOUT[0], float(window + 1))
             try:
-                for _ in stream.stream(self._core.list_node, **limits):
+                answer = self._open("GET", _NODES, query, timeout=limits)
+                # Each line is an event; what it says of one node is looked up for all.
+                for _ in answer.response:
                     yield self.nodes()
-            except (client.ApiException, HTTPError):
+            except (ApiFailed, HTTPError):
                 # Cut off, or too old: look again, which also tells whether the server is there.
                 time.sleep(_PAUSE_SECONDS)
                 yield self.nodes()
-            finally:
-                stream.stop()
 
     def label_node(self, name: str, labels: Mapping[str, str | None]) -> None:
         """Set labels of a node; one whose value is None is removed."""
-        self._call(self._core.patch_node, name, {"metadata": {"labels": dict(labels)}})
+        self._patch(f"{_NODES}/{name}", {"metadata": {"labels": dict(labels)}})
 
     def taint_node(self, name: str, key: str, value: str | None, effect: str) -> None:
         """Set a taint of a node, or remove it with None as the value; the node's others stay.
@@ -115,48 +115,78 @@ class Client:
             {"key": key, "value": value, "effect": effect}
             for (key, effect), value in sorted(taints.items())
         ]
-        self._call(self._core.patch_node, name, {"spec": {"taints": listed}})
+        self._patch(f"{_NODES}/{name}", {"spec": {"taints": listed}})
 
     def apply(self, manifest: Mapping[str, Any]) -> None:
         """Apply a namespaced object on the server's side, under the lab's own field manager."""
-        apps = client.AppsV1Api(self._api)
-        patches = {
-            "ConfigMap": self._core.patch_namespaced_config_map,
-            "DaemonSet": apps.patch_namespaced_daemon_set,
-        }
+        group = "apis" if "/" in manifest["apiVersion"] else "api"
         meta = manifest["metadata"]
-        self._call(
-            patches[manifest["kind"]],
-            meta["name"],
-            meta["namespace"],
-            dict(manifest),
-            field_manager=_OWNER,
-            force=True,
-            _content_type=_APPLY,
-        )
+        parent = f"/{group}/{manifest['apiVersion']}/namespaces/{meta['namespace']}"
+        path = f"{parent}/{manifest['kind'].lower()}s/{meta['name']}"
+        query = [("fieldManager", _OWNER), ("force", "true")]
+        self._patch(path, manifest, query, content_type=_APPLY)
 
     def logs(self, pod: Pod, *, tail: int | None = None) -> str:
         """Return what the pod's only container has printed."""
-        call = self._core.read_namespaced_pod_log
-        return self._call(call, pod.name, pod.namespace, tail_lines=tail)
+        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/log"
+        query = [("tailLines", str(tail))] if tail else []
+        return self._read("GET", path, query).decode(errors="replace")
 
-    def _items(self, listed: object) -> list[reading.Json]:
-        items: list[reading.Json] = self._api.sanitize_for_serialization(listed)["items"]
-        return items
+    def _get(self, path: str, query: Sequence[tuple[str, str]] = ()) -> Any:  # noqa: ANN401 - JSON
+        return json.loads(self._read("GET", path, query))
 
-    def _call(self, call: Callable[..., _R], *arguments: object, **named: object) -> _R:
+    def _patch(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        query: Sequence[tuple[str, str]] = (),
+        content_type: str = _MERGE,
+    ) -> None:
+        self._read("PATCH", path, query, body=body, content_type=content_type)
+
+    def _read(self, *request: Any, **parts: Any) -> bytes:  # noqa: ANN401 - as `_open` takes them
+        """Send a request and return the whole answer."""
+        answer = self._open(*request, **parts)
+        with self._reaching():
+            return bytes(answer.read())
+
+    def _open(  # noqa: PLR0913 - each is a part of an HTTP request
+        self,
+        method: str,
+        path: str,
+        query: Sequence[tuple[str, str]] = (),
+        *,
+        body: Mapping[str, Any] | None = None,
+        content_type: str = "application/json",
+        timeout: tuple[float, float] = _TIMEOUT,
+    ) -> client.rest.RESTResponse:
+        """Send a request and return the answer, unread; a refusal is read, and raised."""
+        method, url, headers, sent, _ = self._api.param_serialize(
+            method,
+            path,
+            query_params=list(query),
+            header_params={"Accept": "*/*", "Content-Type": content_type},
+            body=dict(body) if body is not None else None,
+            auth_settings=["BearerToken"],
+        )
+        with self._reaching():
+            answer = self._api.call_api(method, url, headers, sent, _request_timeout=timeout)
+            if answer.status >= http.HTTPStatus.BAD_REQUEST:
+                raise self._refused(answer)
+        return answer
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
         try:
-            return call(*arguments, **named, _request_timeout=_TIMEOUT)
-        except client.ApiException as error:
-            raise self._refused(error) from error
-        except (HTTPError, OSError) as error:
+            yield
+        except (HTTPError, OSError, client.ApiException) as error:
             raise self._unreachable(error) from error
 
-    def _refused(self, error: client.ApiException) -> ApiFailed:
+    def _refused(self, answer: client.rest.RESTResponse) -> ApiFailed:
         return ApiFailed(
-            f"the cluster's API server refused ({error.status} {error.reason})",
+            f"the cluster's API server refused ({answer.status} {answer.reason})",
             where=str(self._kubeconfig),
-            seen=_message(str(error.body or "")),
+            seen=_message(answer.read().decode(errors="replace")),
         )
 
     def _unreachable(self, error: Exception) -> ApiFailed:

@@ -92,17 +92,18 @@ def test_taint_is_set_and_removed_among_others(
 
 
 @pytest.mark.parametrize(
-    ("kind", "path"),
+    ("kind", "version", "path"),
     [
-        ("ConfigMap", "/api/v1/namespaces/kube-system/configmaps/x"),
-        ("DaemonSet", "/apis/apps/v1/namespaces/kube-system/daemonsets/x"),
+        ("ConfigMap", "v1", "/api/v1/namespaces/kube-system/configmaps/x"),
+        ("DaemonSet", "apps/v1", "/apis/apps/v1/namespaces/kube-system/daemonsets/x"),
     ],
 )
 def test_object_is_applied_on_the_servers_side(
-    client: Client, api: FakeApi, kind: str, path: str
+    client: Client, api: FakeApi, kind: str, version: str, path: str
 ) -> None:
     """Under the lab's own name, and whoever set a field before."""
     manifest = {
+        "apiVersion": version,
         "kind": kind,
         "metadata": {"name": "x", "namespace": "kube-system"},
         "spec": {"selector": {}, "template": {}},
