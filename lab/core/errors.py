@@ -3,13 +3,18 @@
     LabError                  what failed, where, what was last seen, what to do next
     ├── CheckFailed           exit 1   something is not as it should be
     │   └── CleanUpFailed              something of the lab is left behind
+    ├── ProcessFailed         exit 1   a child exited with another code than 0 (lab.host.processes)
+    ├── ApiFailed             exit 1   the API server refused, or is away (lab.cluster.client)
+    ├── RecordDamaged         exit 1   a lab's record cannot be read (lab.cluster.record)
     ├── UsageError            exit 2   the command line or a file of the user is wrong
-    ├── NotReady              exit 3   this machine lacks something
+    │   └── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
+    ├── NotReady              exit 3   this machine, or what is on it, does not allow the command
     ├── TimedOut              exit 4   a wait ended without what was waited for
     └── Interrupted           exit 130 Ctrl-C or SIGTERM
 
 Raised where the facts are known, rendered once, in `lab.cli.main`. They live apart from what
-raises them to keep the imports one-way.
+raises them to keep the imports one-way; an error with a module behind it lives there, because
+it carries values of that module.
 """
 
 from typing import ClassVar
@@ -72,7 +77,11 @@ class UsageError(LabError):
 
 
 class NotReady(LabError):
-    """This machine lacks something that the lab needs."""
+    """This machine lacks something that the lab needs, or what is on it is in the way.
+
+    The latter: there is no such lab, another `gpulab` is at work on it, or the cluster of that
+    name is someone else's.
+    """
 
     exit_code = ExitCode.NOT_READY
 
