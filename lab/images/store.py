@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 
 from lab.core.errors import Interrupted, NotReady
 from lab.core.progress import Progress, Step
+from lab.host.folders import unwritable
 from lab.host.processes import Processes, ProcessFailed
 
 #: The file in a product that says what it is; see `Made`.
@@ -98,8 +99,11 @@ def place_of(part: Part, store: Path) -> Path:
 
 
 def is_made(part: Part, store: Path) -> bool:
-    """Whether the folder of a store has the product of a part."""
-    return (place_of(part, store) / RECORD).is_file()
+    """Whether the folder of a store has the product of a part, as far as one can look into it."""
+    try:
+        return (place_of(part, store) / RECORD).is_file()
+    except OSError:
+        return False
 
 
 class Store:
@@ -125,7 +129,8 @@ class Store:
     def get(self, part: Part) -> Path:
         """Return the product of a part, made now if it is not there.
 
-        Raises `NotReady` where the disk is full; what was made before that stays.
+        Raises `NotReady` where the folder cannot be written or the disk is full; what was made
+        before that stays.
         """
         with self._progress.step(part.title) as step:
             if self.has(part):
@@ -138,20 +143,41 @@ class Store:
     def alone(self) -> Iterator[None]:
         """Be the only one that makes something here: wait for another process to end first.
 
-        Raises `Interrupted` where the wait is.
+        Raises `Interrupted` where the wait is, and `NotReady` as `writing` does.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.folder / ".lock")
+        lock = self._locked()
         try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            self._progress.note(f"another gpulab builds in {self.folder}: waiting for it")
-            self._acquire(lock)
-        try:
-            self._sweep()
+            with self.writing("nothing can be built"):
+                self._sweep()
             yield
         finally:
             lock.release()
+
+    @contextmanager
+    def writing(self, what: str) -> Iterator[None]:
+        """Let a file be written here; `what` is not done where that fails.
+
+        Raises `NotReady` where the disk (the engine's as well) is full or the folder not writable.
+        """
+        try:
+            yield
+        except (OSError, ProcessFailed) as error:
+            if ran_out_of_space(error):
+                raise disk_full(what, self.folder, error) from error
+            if isinstance(error, OSError):
+                raise unwritable(self.folder, "GPULAB_CACHE_HOME", error) from error
+            raise
+
+    def _locked(self) -> FileLock:
+        lock = FileLock(self.folder / ".lock")
+        with self.writing("nothing can be built"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with suppress(Timeout):
+                lock.acquire(timeout=0)
+        if not lock.is_locked:
+            self._progress.note(f"another gpulab builds in {self.folder}: waiting for it")
+            self._acquire(lock)
+        return lock
 
     def _acquire(self, lock: FileLock) -> None:
         while not lock.is_locked:
@@ -170,9 +196,11 @@ class Store:
                 each.unlink()
 
     def _make(self, part: Part, step: Step) -> None:
-        started = time.monotonic()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.folder) as temporary:
+        started, what = time.monotonic(), f"{part.name} could not be made"
+        with self.writing(what):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            unfinished = tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.folder)
+        with unfinished as temporary:
             folder, scratch = Path(temporary) / "product", Path(temporary) / "scratch"
             try:
                 folder.mkdir()
@@ -182,7 +210,6 @@ class Store:
             except (OSError, ProcessFailed) as error:
                 if not ran_out_of_space(error):
                     raise
-                what = f"{part.name} could not be made"
                 raise disk_full(what, self.folder, error) from error
             folder.rename(self.path(part))
 

@@ -20,14 +20,14 @@ from lab.core.errors import CheckFailed, NotReady
 from lab.core.progress import Progress
 from lab.host.docker import Docker, Engine
 from lab.host.folders import Folders
-from lab.host.processes import Processes, ProcessFailed
+from lab.host.processes import Processes
 from lab.host.side_by_side import side_by_side
 from lab.images.archive import ImageContent, write_archive
 from lab.images.debian import layer_in, require_mmdebstrap
 from lab.images.node import preloaded, programs, system, versions
 from lab.images.node.adaptation import Adaptations
 from lab.images.node.toolchain import Go, find_go
-from lab.images.store import UNFINISHED, Part, Store, digest_of, disk_full, ran_out_of_space
+from lab.images.store import UNFINISHED, Part, Store, digest_of
 
 #: For messages that offer a build.
 ESTIMATED_TIME: Final = "about 25 minutes on 2 cores"
@@ -156,7 +156,8 @@ def _find(docker: Docker, store: Store, recipe: Recipe) -> NodeImage | None:
     if image is None or image.labels.get(LABEL) != recipe.key:
         return None
     manifest = store.folder / f"{recipe.key[:12]}.json"
-    manifest.write_text(image.labels[MANIFEST_LABEL])
+    with store.writing("what went into the node image could not be written down"):
+        manifest.write_text(image.labels[MANIFEST_LABEL])
     return NodeImage(recipe.reference, image.size, versions.KUBERNETES, manifest)
 
 
@@ -174,7 +175,7 @@ def _make_parts(store: Store, recipe: Recipe, processes: Processes) -> None:
 
 
 def _load(docker: Docker, store: Store, recipe: Recipe) -> None:
-    """Hand the image to the engine. Raises `NotReady` where a disk is full."""
+    """Hand the image to the engine. Raises `NotReady` as `Store.writing` does."""
     archive = store.folder / f"{UNFINISHED}{recipe.key[:12]}.tar"
     content = ImageContent(
         references=(recipe.reference,),
@@ -192,13 +193,10 @@ def _load(docker: Docker, store: Store, recipe: Recipe) -> None:
         created=datetime.now(UTC),
     )
     try:
-        write_archive(archive, [content])
-        with archive.open("rb") as file:
-            docker.run("load", "--quiet", stdin=file)
-    except (OSError, ProcessFailed) as error:
-        if ran_out_of_space(error):
-            raise disk_full("the node image could not be loaded", store.folder, error) from error
-        raise
+        with store.writing("the node image could not be loaded"):
+            write_archive(archive, [content])
+            with archive.open("rb") as file:
+                docker.run("load", "--quiet", stdin=file)
     finally:
         archive.unlink(missing_ok=True)
 
@@ -227,6 +225,6 @@ def _check_room(engine: Engine, store: Store, recipe: Recipe) -> None:
                 "there is not enough room to build the node image",
                 where=str(folder),
                 seen=f"{free / GIB:.1f} GiB are free, {needed / GIB:.0f} GiB are needed",
-                remedy="make room, or set GPULAB_CACHE_DIR to a folder on a larger disk",
+                remedy="make room, or set GPULAB_CACHE_HOME to a folder on a larger disk",
                 commands=(f"df -h {folder}",),
             )

@@ -1,17 +1,21 @@
 """The whole node image, built by stand-ins for Go, mmdebstrap, containerd and Docker."""
 
+import errno
 import json
+import os
 import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import Mock
 
 import pytest
 
 from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.docker import Docker
+from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.images.node import NodeImage, build_node_image, factory, node_image_reference
 from tests.unit.images.machine import ImageMachine, Tar
@@ -168,6 +172,29 @@ def test_full_disk_of_the_engine_is_told(build: Build, machine: ImageMachine) ->
     with pytest.raises(NotReady, match="the disk is full: the node image could not be loaded"):
         build()
     assert machine.left_over() == []
+
+
+def test_full_disk_of_the_cache_is_told(
+    build: Build, machine: ImageMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where no more than the manifest of a finished image is to be written."""
+    build()
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr(Path, "write_text", Mock(side_effect=full))
+    with pytest.raises(NotReady, match="the disk is full: what went into the node image"):
+        build()
+    assert machine.left_over() == []
+
+
+def test_cache_that_cannot_be_written_is_told_first(
+    machine: ImageMachine, progress: Progress, tmp_path: Path
+) -> None:
+    """It is no bug of ours: the user reads which folder, and nothing is begun."""
+    (tmp_path / "file").touch()
+    folders = Folders(machine.folders.state, tmp_path / "file" / "cache")
+    with pytest.raises(NotReady, match="the lab cannot write its own files"):
+        build_node_image(Processes(), folders, progress)
+    assert machine.called("") == []
 
 
 @pytest.mark.parametrize(("free", "needed"), [(1 << 30, "9 GiB"), (8 << 30, "9 GiB")])

@@ -3,6 +3,7 @@
 import errno
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from filelock import FileLock
 
 from lab.core.errors import Interrupted, NotReady
 from lab.host.processes import Processes, ProcessFailed
-from lab.images.store import Making, Part, Store, digest_of
+from lab.images.store import Making, Part, Store, digest_of, is_made
 from tests.unit.images.conftest import part, written
 
 
@@ -110,6 +111,56 @@ def test_full_disk_of_a_program_is_told_as_one(store: Store) -> None:
     with pytest.raises(NotReady) as raised:
         store.get(Part("part", "t", "v", (), make))
     assert raised.value.seen == "x: No space left on device"
+
+
+def get(store: Store) -> None:
+    """Have a part made."""
+    store.get(part())
+
+
+def be_alone(store: Store) -> None:
+    """Begin to build."""
+    with store.alone():
+        pytest.fail("builds where nothing can be written")
+
+
+@pytest.mark.parametrize("use", [get, be_alone])
+def test_folder_that_cannot_be_written_is_told(
+    store: Store, tmp_path: Path, use: Callable[[Store], None]
+) -> None:
+    """A cache below a file, or on a disk that is read-only, is the user's to put elsewhere."""
+    (tmp_path / "file").touch()
+    store.folder = tmp_path / "file" / "cache"
+    with pytest.raises(NotReady) as raised:
+        use(store)
+    assert raised.value.render() == (
+        "the lab cannot write its own files\n"
+        f"  where: {store.folder}\n"
+        f"  seen:  [Errno 20] Not a directory: '{store.folder}'\n"
+        "  next:  make room and the folder writable, or set GPULAB_CACHE_HOME to another one"
+    )
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [(get, "part could not be made"), (be_alone, "nothing can be built")],
+)
+def test_full_disk_is_told_before_anything_is_made(
+    store: Store, monkeypatch: pytest.MonkeyPatch, use: Callable[[Store], None], what: str
+) -> None:
+    """The first folder on it does not find room either."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(NotReady, match=f"the disk is full: {what}"):
+        use(store)
+
+
+def test_store_that_one_cannot_look_into_has_nothing(tmp_path: Path) -> None:
+    """Who only asks is told so; who builds learns why."""
+    assert not is_made(part(), tmp_path / ("x" * 300))
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EACCES, "no"), ValueError("no")])
