@@ -29,8 +29,6 @@ class Engine:
     host: str
     memory: int
     cgroup_version: int
-    architecture: str
-    storage_driver: str
     data_root: Path
     mirrors: tuple[str, ...] = ()
 
@@ -94,8 +92,6 @@ class Docker:
             host=facts.get("Name", ""),
             memory=int(facts.get("MemTotal") or 0),
             cgroup_version=int(facts.get("CgroupVersion") or 1),
-            architecture=facts.get("Architecture", ""),
-            storage_driver=facts.get("Driver", ""),
             data_root=Path(facts.get("DockerRootDir", "/var/lib/docker")),
             mirrors=tuple((facts.get("RegistryConfig") or {}).get("Mirrors") or ()),
         )

@@ -15,8 +15,6 @@ ENGINE: Final = Engine(
     host="laptop",
     memory=8 * GIB,
     cgroup_version=2,
-    architecture="x86_64",
-    storage_driver="overlay2",
     data_root=Path("/var/lib/docker"),
 )
 

@@ -19,8 +19,6 @@ INFO = {
     "Name": "laptop",
     "MemTotal": 8589934592,
     "CgroupVersion": "2",
-    "Architecture": "aarch64",
-    "Driver": "overlay2",
     "DockerRootDir": "/data/docker",
 }
 CONTAINER = {
@@ -53,8 +51,6 @@ def test_engine_tells_of_itself(put_on_path: Put, docker: Docker) -> None:
         host="laptop",
         memory=8589934592,
         cgroup_version=2,
-        architecture="aarch64",
-        storage_driver="overlay2",
         data_root=Path("/data/docker"),
     )
 

@@ -19,8 +19,6 @@ def engine(cgroup_version: int = 2) -> Engine:
         host="machine",
         memory=8 << 30,
         cgroup_version=cgroup_version,
-        architecture="x86_64",
-        storage_driver="overlay2",
         data_root=Path("/var/lib/docker"),
     )
 

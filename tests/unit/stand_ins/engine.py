@@ -18,8 +18,6 @@ INFO = {
     "Name": "machine",
     "MemTotal": 8 << 30,
     "CgroupVersion": "2",
-    "Architecture": "x86_64",
-    "Driver": "overlay2",
     "DockerRootDir": "/",
     "ServerErrors": None,
 }
