@@ -61,7 +61,7 @@ def bare(kind: Kind, image: str, folder: Path, docker: Docker) -> float:
 
 def lab(folder: Path) -> Figures:
     """Bring a lab up, look at its plugin, and take it down."""
-    env = {"GPULAB_STATE_DIR": str(folder / "state")}
+    env = {"GPULAB_STATE_HOME": str(folder / "state")}
     try:
         seconds = timed(*GPULAB, "up", "--name", NAME, env=env)
         return Figures(seconds, registered_ms(env), memory(f"{NAME}-worker"))

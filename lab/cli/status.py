@@ -1,8 +1,13 @@
 """`gpulab status`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from lab.cli.options import name_option, output_option
+
+if TYPE_CHECKING:
+    from lab.install.status import LabStatus
 
 
 @click.command()
@@ -12,14 +17,20 @@ def status(name: str, output: str) -> None:
     """Show the nodes, their devices and the plugins."""
     from lab.cli.site import this_site
     from lab.cli.table import print_status
-    from lab.core.errors import CheckFailed
     from lab.install.status import observe, running_lab
 
     seen = observe(running_lab(this_site(), name))
     print_status(seen, output)
+    refuse_unready(seen)
+
+
+def refuse_unready(seen: "LabStatus") -> None:
+    """Raise `CheckFailed`, after the status was printed, for a lab that is not ready."""
+    from lab.core.errors import CheckFailed
+
     if not seen.ready:
         raise CheckFailed(
-            f"the lab {name!r} is not ready",
+            f"the lab {seen.name!r} is not ready",
             remedy="see what the plugins and the machine say",
-            commands=(f"gpulab logs --name {name}", "gpulab doctor"),
+            commands=(f"gpulab logs --name {seen.name}", "gpulab doctor"),
         )

@@ -50,6 +50,7 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
 ) -> None:
     """Create the lab, or bring the one that is there up to date."""
     from lab.cli.site import this_site
+    from lab.cli.status import refuse_unready
     from lab.cli.table import print_status
     from lab.core.fleet import Fleet, load_fleet
     from lab.install.status import observe, running_lab
@@ -62,6 +63,7 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
     bring_up(Order(name, wanted, kind_config, node_image, timeout), site)
     status = observe(running_lab(site, name))
     print_status(status, output)
+    refuse_unready(status)
     if output == "text":
         for line in _next_commands(status):
             click.echo(line)

@@ -91,7 +91,7 @@ class LabFolder:
             fresh.write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
             fresh.replace(self._record)
         except OSError as error:
-            raise unwritable(self.path, "GPULAB_STATE_DIR", error) from error
+            raise unwritable(self.path, "GPULAB_STATE_HOME", error) from error
 
     def mark_ready(self) -> None:
         """Note that the cluster stands."""

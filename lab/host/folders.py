@@ -1,6 +1,6 @@
 """Where the lab keeps its files: state that a running lab needs, and a cache it can lose.
 
-Follows the XDG base directory specification; `GPULAB_STATE_DIR` and `GPULAB_CACHE_DIR` override.
+Follows the XDG base directory specification; `GPULAB_STATE_HOME` and `GPULAB_CACHE_HOME` override.
 """
 
 import os
@@ -24,8 +24,8 @@ class Folders:
         env = os.environ if environment is None else environment
         home = Path(env["HOME"]) if env.get("HOME") else Path.home()
         return cls(
-            state=_folder(env, "GPULAB_STATE_DIR", "XDG_STATE_HOME", home / ".local/state"),
-            cache=_folder(env, "GPULAB_CACHE_DIR", "XDG_CACHE_HOME", home / ".cache"),
+            state=_folder(env, "GPULAB_STATE_HOME", "XDG_STATE_HOME", home / ".local/state"),
+            cache=_folder(env, "GPULAB_CACHE_HOME", "XDG_CACHE_HOME", home / ".cache"),
         )
 
 

@@ -1,9 +1,9 @@
 """Steps that run beside each other in threads, and end together whatever happens to one of them."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lab.host.processes import Processes
 
@@ -22,16 +22,27 @@ class Start(Protocol):
 def side_by_side(processes: Processes) -> Iterator[Start]:
     """Let work run beside the block; when the block ends, all of it has ended.
 
-    An error (or a signal) in the block cancels the child processes of the work and waits for it.
-    An error in the work is raised by the future's `result`, which the block must ask for.
+    An error (or a signal) in the block, and an error in the work that the block has not asked
+    for, cancels the child processes of the rest, is waited for, and raised.
     """
+    started: list[Future[Any]] = []
     with ThreadPoolExecutor(max_workers=8) as pool:
 
         def start(work: Callable[[], _R]) -> Future[_R]:
-            return pool.submit(work)
+            future = pool.submit(work)
+            started.append(future)
+            return future
 
         try:
             yield start
+            settle(*started)
         except BaseException:
             processes.cancel()
             raise
+
+
+def settle(*futures: Future[Any]) -> None:
+    """Wait until all have ended well, or until the first has not, and raise its error."""
+    ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
+    for each in ended:
+        each.result()

@@ -2,8 +2,8 @@
 
 from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.record import LabFolder
+from lab.install.lock import alone
 from lab.install.site import Site
-from lab.install.up import alone
 
 
 def take_down(name: str, site: Site) -> bool:

@@ -74,16 +74,15 @@ def wait_for_allocatable(
     client: "Client", fleet: Fleet, timeout: float, step: Step, lab: str
 ) -> None:
     """Wait until the nodes show what is wanted; raises `TimedOut` with what was last seen."""
-    wanted = wanted_by(fleet)
     seen: list[str] = []
     for nodes in client.node_changes(timeout):
-        seen = _missing(nodes, wanted)
+        seen = missing(nodes, fleet)
         if not seen:
             return
         step.update(seen[0])
     raise TimedOut(
         f"the devices did not become allocatable within {timeout:g} s",
-        where=", ".join(wanted),
+        where=", ".join(wanted_by(fleet)),
         seen="\n".join((*seen, *_what_pods_say(client))),
         remedy="read what the plugin says; the cluster is still there",
         commands=tuple(f"gpulab {each} --name {lab}" for each in ("logs", "status", "down")),
@@ -105,11 +104,15 @@ def _what_pods_say(client: "Client") -> Iterator[str]:
             yield error.seen
 
 
-def _missing(nodes: Iterable[Node], wanted: Wanted) -> list[str]:
-    allocatable = {node.name: node.allocatable for node in nodes}
-    return [
-        f"{name}: {resource} {allocatable.get(name, {}).get(resource, 0)} of {count}"
-        for name, devices in wanted.items()
-        for resource, count in devices.items()
-        if allocatable.get(name, {}).get(resource, 0) != count
-    ]
+def missing(nodes: Iterable[Node], fleet: Fleet) -> list[str]:
+    """Return what keeps a lab from being ready, a line each: nodes, and devices of the fleet."""
+    shown = {node.name: node for node in nodes}
+    lines = [f"{name}: the node is not Ready" for name, node in shown.items() if not node.ready]
+    for name, devices in wanted_by(fleet).items():
+        allocatable = shown[name].allocatable if name in shown else {}
+        lines += [
+            f"{name}: {resource} {allocatable.get(resource, 0)} of {count}"
+            for resource, count in devices.items()
+            if allocatable.get(resource, 0) != count
+        ]
+    return lines

@@ -1,8 +1,8 @@
 """Whether the plugin image can be had on this machine, asked before a cluster is made for it."""
 
-from lab.core.errors import NotReady
 from lab.host.docker import Docker
 from lab.host.folders import Folders
+from lab.images.debian import missing_mmdebstrap
 from lab.images.plugin import PYTHON_IMAGE, needs_registry
 from lab.install.registry import REGISTRY, can_pull
 
@@ -12,10 +12,9 @@ def require_source(docker: Docker, folders: Folders, *, registry: str = REGISTRY
     if not needs_registry(folders) or docker.image(PYTHON_IMAGE):
         return
     if not can_pull(docker.engine(), registry):
-        raise NotReady(
+        raise missing_mmdebstrap(
             "the plugin image cannot be built: there is no mmdebstrap to unpack a Python with, and "
             "the registry that has one is out of reach",
+            instead=f"load {PYTHON_IMAGE}",
             where=registry,
-            remedy=f"install mmdebstrap (Debian and Ubuntu have it), or load {PYTHON_IMAGE}",
-            commands=("sudo apt-get install --yes mmdebstrap debian-archive-keyring",),
         )

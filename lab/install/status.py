@@ -9,7 +9,7 @@ from lab.cluster.objects import Node, Pod
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import NotReady
 from lab.core.fleet import Fleet, load_fleet
-from lab.install.plugin import NAMESPACE, SELECTOR, wanted_by
+from lab.install.plugin import NAMESPACE, SELECTOR, missing
 from lab.install.site import Site
 
 #: Fixed in the kubelet (Kubernetes, kubelet/pkg/apis/deviceplugin/v1beta1/constants.go).
@@ -99,14 +99,14 @@ def observe(lab: RunningLab) -> LabStatus:
     """Ask the cluster, and return what it says."""
     fleet = load_fleet(lab.folder.fleet) if lab.folder.fleet.exists() else None
     pods = lab.client.pods()
-    nodes = tuple(_node_status(node, pods, fleet) for node in lab.client.nodes())
+    nodes = lab.client.nodes()
     return LabStatus(
         name=lab.record.name,
         backend=lab.record.backend,
         kubernetes=lab.client.version(),
         kubeconfig=str(lab.folder.kubeconfig),
-        ready=all(node.ready for node in nodes) and _all_allocatable(nodes, fleet),
-        nodes=nodes,
+        ready=fleet is not None and not missing(nodes, fleet),
+        nodes=tuple(_node_status(node, pods, fleet) for node in nodes),
         plugins=tuple(_plugin_status(pod) for pod in lab.client.pods(NAMESPACE, SELECTOR)),
     )
 
@@ -126,16 +126,6 @@ def _node_status(node: Node, pods: tuple[Pod, ...], fleet: Fleet | None) -> Node
             resource: Devices(capacity, node.allocatable.get(resource, 0), requested[resource])
             for resource, capacity in sorted(node.capacity.items())
         },
-    )
-
-
-def _all_allocatable(nodes: tuple[NodeStatus, ...], fleet: Fleet | None) -> bool:
-    shown = {node.name: node.resources for node in nodes}
-    none = Devices(0, 0, 0)
-    return fleet is not None and all(
-        shown.get(name, {}).get(resource, none).allocatable == count
-        for name, devices in wanted_by(fleet).items()
-        for resource, count in devices.items()
     )
 
 

@@ -14,22 +14,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
-
 from lab.cluster.kind import config as kind_config
 from lab.cluster.kind.cluster import KindCluster
+from lab.cluster.kind.config import KindConfig
 from lab.cluster.kind.nodes import load_image, wait_for_runtimes
 from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record
-from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
+from lab.core.errors import Interrupted, TimedOut, UsageError
 from lab.core.fleet import Fleet, load_fleet
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker
-from lab.host.folders import Folders, unwritable
 from lab.host.processes import Processes
-from lab.host.side_by_side import side_by_side
+from lab.host.side_by_side import settle, side_by_side
 from lab.images.plugin import PluginImage, build_plugin_image
 from lab.install import node_image, plugin, plugin_image
+from lab.install.lock import alone
 from lab.install.site import Site
 
 BACKEND: Final = "kind"
@@ -53,35 +52,12 @@ def bring_up(order: Order, site: Site) -> None:
     with alone(site.folders, order.name):
         require_ready(site.docker)
         if _stands(cluster, site):
+            _say_what_is_not_used(order, cluster, site)
             image = build_plugin_image(site.processes, site.folders, site.progress)
             _load(image, cluster.workers(), site)
             _install(order, site, cluster, image)
         else:
             _create(order, site, cluster)
-
-
-@contextmanager
-def alone(folders: Folders, name: str) -> Iterator[None]:
-    """Refuse to work on a lab beside another `gpulab`. The lock's file goes with the lab."""
-    path = folders.cache / "locks" / f"{name}.lock"
-    lock = FileLock(path, timeout=0)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout as error:
-        raise NotReady(
-            f"another gpulab is at work on the lab {name!r}",
-            remedy="let it finish, or give this lab another name",
-            commands=("gpulab up --name another-name",),
-        ) from error
-    except OSError as error:
-        raise unwritable(folders.cache, "GPULAB_CACHE_DIR", error) from error
-    try:
-        yield
-    finally:
-        if not LabFolder.of(folders, name).path.exists():
-            path.unlink(missing_ok=True)
-        lock.release()
 
 
 def _stands(cluster: KindCluster, site: Site) -> bool:
@@ -99,6 +75,14 @@ def _stands(cluster: KindCluster, site: Site) -> bool:
         cluster.delete()
         cluster.folder.remove()
     return False
+
+
+def _say_what_is_not_used(order: Order, cluster: KindCluster, site: Site) -> None:
+    record = cluster.folder.read()
+    if record and order.node_image not in (None, record.node_image):
+        site.progress.note(
+            f"the lab's nodes stay on {record.node_image}: {order.node_image} is for a new lab"
+        )
 
 
 def _start(cluster: KindCluster, stopped: Sequence[str], site: Site) -> None:
@@ -136,19 +120,25 @@ def _create(order: Order, site: Site, cluster: KindCluster) -> None:
     )
     with undone_unless_it_stands(cluster), side_by_side(site.processes) as start:
         cluster.folder.write(Record(order.name, BACKEND, "creating", chosen.reference))
-        image = start(lambda: _image_in(cluster.workers_of(config), site))
         start(_load_client_library)
-        kind = find_kind(site.processes, site.folders, site.progress)
-        with site.progress.step(f"Creating the cluster {order.name!r}") as step:
-            cluster.create(kind, site.processes, config, chosen.reference, step)
-        built = image.result()
+        image = start(lambda: _image_in(cluster, cluster.workers_of(config), site))
+        made = start(lambda: _make(cluster, config, chosen.reference, site))
+        settle(image, made)
         cluster.folder.mark_ready()
-        _install(order, site, cluster, built)
+        _install(order, site, cluster, image.result())
 
 
-def _image_in(nodes: Sequence[str], site: Site) -> PluginImage:
+def _make(cluster: KindCluster, config: KindConfig, image: str, site: Site) -> None:
+    kind = find_kind(site.processes, site.folders, site.progress)
+    with site.progress.step(f"Creating the cluster {cluster.name!r}") as step:
+        cluster.create(kind, site.processes, config, image, step)
+
+
+def _image_in(cluster: KindCluster, nodes: Sequence[str], site: Site) -> PluginImage:
     """Build the plugin image, and load it into nodes that are only just being made."""
     image = build_plugin_image(site.processes, site.folders, site.progress)
+    # kind may have an image to pull, or itself to be built, first: that has no limit of ours.
+    cluster.wait_until_it_shows()
     wait_for_runtimes(site.processes, nodes)
     _load(image, nodes, site)
     return image
@@ -167,8 +157,8 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
         raise UsageError(
             f"the fleet needs {order.fleet.workers()} workers, and the lab that is there has "
             f"{len(workers)}",
-            remedy="create the lab anew",
-            commands=(f"gpulab down --name {order.name}", f"gpulab up --name {order.name}"),
+            remedy="remove the lab, then create it with this fleet; what is in it is lost",
+            commands=(f"gpulab down --name {order.name}",),
         )
     fleet = order.fleet.placed_on(workers)
     client = connect(cluster.folder.kubeconfig, order.name)

@@ -47,7 +47,7 @@ class Machine:
     def environment(self) -> dict[str, str]:
         """What `gpulab` is run with."""
         return {
-            "GPULAB_STATE_DIR": str(self.state),
+            "GPULAB_STATE_HOME": str(self.state),
             "KUBECONFIG": str(self.user_kubeconfig),
             "NO_COLOR": "1",
         }

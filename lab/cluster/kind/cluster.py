@@ -24,6 +24,7 @@ _ROLE_LABEL: Final = "io.x-k8s.kind.role"
 #: An engine may still be creating a container whose `docker run` was ended: look again.
 _LATE_CONTAINERS_SECONDS: Final = 1.0
 _DELETE_ROUNDS: Final = 4
+_LOOK_SECONDS: Final = 0.3
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,14 @@ class KindCluster:
         except ProcessFailed as error:
             raise ProcessFailed(error.finished, "kind could not create the cluster") from error
         self.folder.kubeconfig.chmod(0o600)
+
+    def wait_until_it_shows(self) -> None:
+        """Wait until there is a container of it, which kind makes after all that can take long.
+
+        Without a limit: who waits beside `create` is ended with it, by `Processes.cancel`.
+        """
+        while not self.containers():
+            time.sleep(_LOOK_SECONDS)
 
     def delete(self, *, just_interrupted: bool = False) -> None:
         """Remove the nodes' containers with their volumes; raises `CleanUpFailed`.

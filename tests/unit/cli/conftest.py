@@ -14,8 +14,8 @@ from tests.unit.stand_ins.kind_program import write_kubeconfig
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the state folder of the command, which is empty."""
-    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("GPULAB_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("GPULAB_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("GPULAB_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "state"
 
 

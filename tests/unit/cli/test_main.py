@@ -194,7 +194,7 @@ def test_good_name_is_taken(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
     """It gets as far as the lab that is not there."""
-    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("GPULAB_STATE_HOME", str(tmp_path))
     assert run(["status", "--name", name]) == 3
     assert capsys.readouterr().err.startswith(f"error: there is no lab {name!r}\n")
 
@@ -207,7 +207,7 @@ def test_option_has_an_environment_twin(
     variable: str,
 ) -> None:
     """The name also one for all commands."""
-    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("GPULAB_STATE_HOME", str(tmp_path))
     monkeypatch.setenv(variable, "t-env")
     assert run(["status"]) == 3
     assert "there is no lab 't-env'" in capsys.readouterr().err
@@ -237,7 +237,7 @@ def test_code_is_right_though_nobody_reads_the_error(
     code: int,
 ) -> None:
     """A script may have thrown stderr away with a pipe that is closed."""
-    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("GPULAB_STATE_HOME", str(tmp_path))
     assert gpulab(*arguments, stderr=without_reader)[0] == code
 
 

@@ -33,7 +33,7 @@ def test_default_is_the_chapters_cluster() -> None:
     """One control plane and one worker, whose kubelets report every second."""
     config = load(None)
     assert roles(config) == ["control-plane", "worker"]
-    assert config["kubeadmConfigPatches"] == [
+    assert dict(config)["kubeadmConfigPatches"] == [
         "kind: KubeletConfiguration\nnodeStatusUpdateFrequency: 1s\n"
     ]
 
@@ -49,7 +49,20 @@ def test_everything_else_in_the_file_is_kept(file: Path) -> None:
     """The lab has no opinion on networking, patches or whatever kind adds one day."""
     file.write_text(f"{HEAD}networking: {{ipFamily: ipv6}}\nnodes: [{{role: worker}}]\n")
     config = for_lab(load(file), wanted_workers=1, owner_mark=Path("/mark"))
-    assert config["networking"] == {"ipFamily": "ipv6"}
+    assert dict(config)["networking"] == {"ipFamily": "ipv6"}
+
+
+def test_everything_else_of_a_node_is_kept(file: Path) -> None:
+    """A key of kind's own stands beside those that the lab looks at."""
+    file.write_text(f"{HEAD}nodes: [{{role: worker, labels: {{tier: gold}}}}]")
+    (node,) = load(file)["nodes"]
+    assert dict(node) == {"role": "worker", "extraMounts": [], "labels": {"tier": "gold"}}
+
+
+def test_node_without_a_role_is_a_control_plane(file: Path) -> None:
+    """That is kind's own default: such a node is no worker."""
+    file.write_text(f"{HEAD}nodes: [{{}}, {{role: worker}}]")
+    assert (roles(load(file)), workers(load(file))) == (["control-plane", "worker"], 1)
 
 
 @pytest.mark.parametrize(
@@ -81,43 +94,56 @@ def test_users_configuration_is_not_changed() -> None:
     assert config == load(None)
 
 
+BEGIN = "a kind configuration begins with `kind: Cluster`"
+VERSION = "the configuration's apiVersion must be kind.x-k8s.io/v1alpha4"
+NODES = "`nodes` must be a list of nodes, each with a role"
+ROLE = "the role of a node must be control-plane or worker"
+MOUNTS = "`extraMounts` of a node must be a list of mounts"
+KEYS = "the keys of a kind configuration are words"
+
+
 @pytest.mark.parametrize(
-    ("text", "what", "seen"),
+    ("text", "what", "seen", "remedy"),
     [
-        ("", "a kind configuration begins with `kind: Cluster`", ""),
-        ("just words", "a kind configuration begins with `kind: Cluster`", ""),
-        ("kind: Fleet", "a kind configuration begins with `kind: Cluster`", ""),
+        ("", BEGIN, "there is none", "begin it with `kind: Cluster`"),
+        ("just words", BEGIN, "just words", "begin it with `kind: Cluster`"),
+        ("kind: Fleet", BEGIN, "Fleet", "begin it with `kind: Cluster`"),
+        ("kind: Cluster", VERSION, "there is none", "write `apiVersion: kind.x-k8s.io/v1alpha4`"),
+        ("kind: Cluster\napiVersion: v1", VERSION, "v1", "write `apiVersion: kind.x-k8s.io/"),
+        (f"{HEAD}nodes: 2", NODES, "2", "write `- role: control-plane`"),
+        (f"{HEAD}nodes: {{}}", NODES, "{}", "write `- role: control-plane`"),
+        (f"{HEAD}nodes: [worker]", NODES, "nodes[0]: worker", "write `- role: control-plane`"),
         (
-            "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha3",
-            "the configuration's apiVersion must be kind.x-k8s.io/v1alpha4",
-            "kind.x-k8s.io/v1alpha3",
-        ),
-        (
-            "kind: Cluster",
-            "the configuration's apiVersion must be kind.x-k8s.io/v1alpha4",
-            "there is none",
-        ),
-        (f"{HEAD}nodes: 2", "`nodes` must be a list of nodes, each with a role", "2"),
-        (f"{HEAD}nodes: {{}}", "`nodes` must be a list of nodes, each with a role", "{}"),
-        (
-            f"{HEAD}nodes: [worker]",
-            "`nodes` must be a list of nodes, each with a role",
-            "['worker']",
+            f"{HEAD}nodes: [{{role: worker}}, {{role: wroker}}]",
+            ROLE,
+            "nodes[1].role: wroker",
+            "write `role: control-plane` or `role: worker`",
         ),
         (
             f"{HEAD}nodes: [{{role: worker, extraMounts: /data}}]",
-            "`extraMounts` of a node must be a list",
-            "/data",
+            MOUNTS,
+            "nodes[0].extraMounts: /data",
+            "write `- {hostPath: /here",
         ),
+        (
+            f"{HEAD}nodes: [{{extraMounts: [{{hostPath: /a}}, /b]}}]",
+            MOUNTS,
+            "nodes[0].extraMounts[1]: /b",
+            "write `- {hostPath: /here",
+        ),
+        (f"{HEAD}7: up", KEYS, "7", "correct the key"),
     ],
 )
-def test_wrong_file_is_refused_with_the_rule(file: Path, text: str, what: str, seen: str) -> None:
-    """The error names the file, the rule, and what stands there instead."""
+def test_wrong_file_is_refused_with_the_rule(
+    file: Path, text: str, what: str, seen: str, remedy: str
+) -> None:
+    """The error names the file, the rule, what stands there instead, and what should."""
     file.write_text(text)
     with pytest.raises(UsageError) as raised:
         load(file)
     error = raised.value
     assert (error.what, error.where, error.seen) == (what, str(file), seen)
+    assert error.remedy.startswith(remedy)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +161,7 @@ def test_unreadable_file_is_named(file: Path, content: bytes, seen: str) -> None
         load(file)
     assert raised.value.where == str(file)
     assert seen in raised.value.seen
+    assert raised.value.remedy == "correct the file, or name another one with --kind-config"
 
 
 def test_missing_file_is_named(file: Path) -> None:

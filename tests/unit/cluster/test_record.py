@@ -68,7 +68,7 @@ def test_state_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
     folder = LabFolder.of(Folders(tmp_path / "file" / "state", tmp_path), "t-lab")
     with pytest.raises(NotReady, match="the lab cannot write its own files") as raised:
         folder.write(RECORD)
-    assert "GPULAB_STATE_DIR" in raised.value.remedy
+    assert "GPULAB_STATE_HOME" in raised.value.remedy
 
 
 @pytest.mark.parametrize(

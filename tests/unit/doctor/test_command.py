@@ -32,8 +32,8 @@ NAMES = [
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("GPULAB_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("GPULAB_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("GPULAB_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.mark.usefixtures("put_on_path")

@@ -22,7 +22,7 @@ from lab.host.folders import Folders
             "/home/me/.cache/gpu-lab",
         ),
         (
-            {"GPULAB_STATE_DIR": "/own", "XDG_STATE_HOME": "/xdg", "GPULAB_CACHE_DIR": "/fast"},
+            {"GPULAB_STATE_HOME": "/own", "XDG_STATE_HOME": "/xdg", "GPULAB_CACHE_HOME": "/fast"},
             "/own",
             "/fast",
         ),
@@ -42,7 +42,7 @@ def test_relative_folder_of_the_user_is_made_absolute(
 ) -> None:
     """It must stay the same folder for a child that runs elsewhere."""
     monkeypatch.chdir(tmp_path)
-    assert Folders.of({"HOME": "/", "GPULAB_STATE_DIR": "here"}).state == tmp_path / "here"
+    assert Folders.of({"HOME": "/", "GPULAB_STATE_HOME": "here"}).state == tmp_path / "here"
 
 
 def test_user_without_a_home_variable_has_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,5 +53,5 @@ def test_user_without_a_home_variable_has_a_home(monkeypatch: pytest.MonkeyPatch
 
 def test_environment_of_this_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has to be handed in."""
-    monkeypatch.setenv("GPULAB_CACHE_DIR", "/fast")
+    monkeypatch.setenv("GPULAB_CACHE_HOME", "/fast")
     assert Folders.of().cache == Path("/fast")

@@ -8,7 +8,7 @@ import pytest
 
 from lab.core.errors import Interrupted, NotReady
 from lab.host.processes import Finished, Processes
-from lab.host.side_by_side import side_by_side
+from lab.host.side_by_side import settle, side_by_side
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -46,3 +46,31 @@ def test_error_of_the_block_ends_the_children_of_the_work(tmp_path: Path) -> Non
     with pytest.raises(Interrupted, match="SIGINT, after 'started"):
         begin()
     assert isinstance(asked[0].exception(0), Interrupted)
+
+
+def test_error_that_nobody_asked_for_is_raised_all_the_same() -> None:
+    """Work whose result is of no use can fail too."""
+
+    def build() -> None:
+        raise NotReady("the disk is full")
+
+    with pytest.raises(NotReady, match="the disk is full"), side_by_side(Processes()) as start:
+        start(build)
+
+
+def test_first_error_does_not_wait_for_the_rest() -> None:
+    """What still runs is cancelled, and the error comes at once."""
+    processes = Processes()
+    slow: list[Future[Finished]] = []
+
+    def build() -> None:
+        raise NotReady("the disk is full")
+
+    def both() -> None:
+        with side_by_side(processes) as start:
+            slow.append(start(lambda: processes.run(("sleep", "60"))))
+            settle(*slow, start(build))
+
+    with pytest.raises(NotReady, match="the disk is full"):
+        both()
+    assert isinstance(slow[0].exception(0), Interrupted)

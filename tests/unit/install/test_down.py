@@ -5,8 +5,8 @@ import pytest
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import CleanUpFailed, NotReady
 from lab.install.down import take_down
+from lab.install.lock import alone
 from lab.install.site import Site
-from lab.install.up import alone
 from tests.unit.stand_ins.engine import FakeEngine
 
 

@@ -10,7 +10,7 @@ from lab.cluster.client import Client, connect
 from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet, Pool, load_fleet
 from lab.core.progress import Progress, Step
-from lab.install.plugin import deploy, manifests, wait_for_allocatable, wanted_by, withdraw
+from lab.install.plugin import deploy, manifests, missing, wait_for_allocatable, wanted_by, withdraw
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, serving
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
@@ -197,3 +197,10 @@ def test_pod_without_a_log_does_not_hide_that_time_is_up(
         "pod bad on w1: Pending ErrImageNeverPull",
         'container "c" in pod "bad" is waiting to start',
     ]
+
+
+def test_node_that_is_not_ready_keeps_a_lab_from_being_ready(client: Client, api: FakeApi) -> None:
+    """Also one outside of the fleet, such as the control plane: `up` and `status` say the same."""
+    api.add(node("t-lab-control-plane", ready=False), node("t-lab-worker", devices=2))
+    placed = Fleet.default().placed_on(["t-lab-worker"])
+    assert missing(client.nodes(), placed) == ["t-lab-control-plane: the node is not Ready"]

@@ -15,8 +15,9 @@ from lab.core.fleet import Fleet, Pool
 from lab.core.progress import Progress, Step
 from lab.host.processes import Processes, ProcessFailed
 from lab.install import up as up_module
+from lab.install.lock import alone
 from lab.install.site import Site
-from lab.install.up import Order, alone, bring_up, undone_unless_it_stands
+from lab.install.up import Order, bring_up, undone_unless_it_stands
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node
 from tests.unit.stand_ins.engine import FakeEngine
 
@@ -145,7 +146,8 @@ def test_fleet_that_the_standing_lab_is_too_small_for_is_refused(
     with pytest.raises(UsageError) as raised:
         up(replace(ORDER, fleet=Fleet((Pool("b", 3, GPU, 3),))))
     assert raised.value.what == "the fleet needs 3 workers, and the lab that is there has 1"
-    assert raised.value.commands == ("gpulab down --name t-lab", "gpulab up --name t-lab")
+    assert raised.value.remedy.startswith("remove the lab, then create it with this fleet")
+    assert raised.value.commands == ("gpulab down --name t-lab",)
     assert folder.read()
 
 
@@ -240,7 +242,7 @@ def test_cache_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> No
     with pytest.raises(NotReady, match="cannot write its own files") as raised:
         bring_up(ORDER, replace(site, folders=folders))
     assert raised.value.where == str(folders.cache)
-    assert "GPULAB_CACHE_DIR" in raised.value.remedy
+    assert "GPULAB_CACHE_HOME" in raised.value.remedy
 
 
 @pytest.mark.usefixtures("up")
@@ -287,13 +289,33 @@ def test_creation_that_fails_leaves_nothing(
     assert (engine.names(), folder.path.exists()) == ([], False)
 
 
+def test_cluster_whose_image_is_pulled_for_long_is_waited_for(
+    up: Callable[[Order], None], engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time that a node has to boot begins when there is a node."""
+    monkeypatch.setenv("FAKE_KIND", "slow")
+    monkeypatch.setattr("lab.cluster.kind.nodes._BOOT_SECONDS", 0.5)
+    up(ORDER)
+    assert engine.names() == ["t-lab-control-plane", "t-lab-worker"]
+
+
+def test_node_image_that_a_standing_lab_does_not_use_is_named(
+    up: Callable[[Order], None], said: list[str]
+) -> None:
+    """Nothing that was asked for is silently left out."""
+    up(ORDER)
+    up(replace(ORDER, node_image="node:v2"))
+    assert "the lab's nodes stay on node:v1: node:v2 is for a new lab" in said
+
+
 def test_image_that_cannot_be_built_leaves_nothing(
     up: Callable[[Order], None],
     engine: FakeEngine,
     folder: LabFolder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is built beside the cluster, and its error is the command's."""
+    """It is built beside the cluster, whose creation then ends at once: the error is not late."""
+    monkeypatch.setenv("FAKE_KIND", "hangs")
 
     def full(*_: object) -> None:
         raise NotReady("the disk is full")

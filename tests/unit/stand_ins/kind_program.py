@@ -2,13 +2,15 @@
 
 It makes what the configuration asks for, reports as kind does, and writes a kubeconfig for the
 server named by FAKE_API. FAKE_KIND=fails makes it end after its first node, as kind does with a
-node that does not boot.
+node that does not boot; FAKE_KIND=slow takes a second before it makes any, as a pull would;
+FAKE_KIND=hangs makes none, for a minute.
 """
 
 import fcntl
 import json
 import os
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ def main(arguments: list[str]) -> int:
     config = yaml.safe_load(Path(options["--config"]).read_text(encoding="utf-8"))
     sys.stderr.write(f" ✓ Ensuring node image ({options['--image']}) 🖼\n")
     nodes = [_container(options["--name"], *each) for each in _named(config["nodes"])]
+    time.sleep({"slow": 1, "hangs": 60}.get(os.environ.get("FAKE_KIND", ""), 0))
     if os.environ.get("FAKE_KIND") == "fails":
         _add(nodes[:1])
         sys.stderr.write("ERROR: failed to create cluster: node did not boot\n")
