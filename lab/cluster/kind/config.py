@@ -6,11 +6,14 @@ The mount is the mark of ownership: it is there from a container's first moment,
 """
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final, Literal, TypedDict, cast
 
 import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from lab.core.errors import UsageError
+from lab.core.fleet.findings import dotted
 
 #: Where the mark is mounted in every node.
 OWNER_MOUNT: Final = "/etc/gpu-lab"
@@ -31,7 +34,76 @@ kubeadmConfigPatches:
   nodeStatusUpdateFrequency: 1s
 """
 
-KindConfig = dict[str, Any]
+Role = Literal["control-plane", "worker"]
+
+
+class KindNode(TypedDict):
+    """A node of a configuration; kind's other keys stand beside these."""
+
+    role: Role
+    extraMounts: list[dict[str, object]]
+
+
+class KindConfig(TypedDict):
+    """A whole configuration; kind's other keys stand beside this one."""
+
+    nodes: list[KindNode]
+
+
+def _or_empty(value: object) -> object:
+    return [] if value is None else value
+
+
+def _or_what_kind_makes(value: object) -> object:
+    return [{}] if value in (None, []) else value
+
+
+class _Entry(BaseModel):
+    # What the lab does not look at is kind's to judge, in its own words and of its own version.
+    model_config = ConfigDict(extra="allow", strict=True, validate_default=True)
+
+
+class _Node(_Entry):
+    # kind's own default for a node that has none.
+    role: Role = "control-plane"
+    extra_mounts: Annotated[
+        list[dict[str, object]], BeforeValidator(_or_empty), Field(alias="extraMounts")
+    ] = []
+
+
+class _Document(_Entry):
+    kind: Literal["Cluster"]
+    api_version: Annotated[Literal["kind.x-k8s.io/v1alpha4"], Field(alias="apiVersion")]
+    nodes: Annotated[list[_Node], BeforeValidator(_or_what_kind_makes)] = []
+
+
+#: What each key must be and how to make it so, from the inmost one outwards.
+_RULES: Final = {
+    "invalid_key": (
+        "the keys of a kind configuration are words",
+        "correct the key, or put it between quotation marks",
+    ),
+    "extraMounts": (
+        "`extraMounts` of a node must be a list of mounts",
+        "write `- {hostPath: /here, containerPath: /there}` for each mount",
+    ),
+    "role": (
+        "the role of a node must be control-plane or worker",
+        "write `role: control-plane` or `role: worker`",
+    ),
+    "nodes": (
+        "`nodes` must be a list of nodes, each with a role",
+        "write `- role: control-plane` or `- role: worker` for each node",
+    ),
+    "apiVersion": (
+        f"the configuration's apiVersion must be {_API_VERSION}",
+        f"write `apiVersion: {_API_VERSION}`",
+    ),
+    "kind": (
+        "a kind configuration begins with `kind: Cluster`",
+        f"begin it with `kind: Cluster` and `apiVersion: {_API_VERSION}`, or name another file",
+    ),
+}
 
 
 def load(path: Path | None) -> KindConfig:
@@ -42,45 +114,44 @@ def load(path: Path | None) -> KindConfig:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UsageError(
-            "the kind configuration cannot be read", where=str(path), seen=str(error)
+            "the kind configuration cannot be read",
+            where=str(path),
+            seen=str(error),
+            remedy="correct the file, or name another one with --kind-config",
         ) from error
     return _checked(loaded, str(path))
 
 
 def _checked(loaded: object, where: str) -> KindConfig:
-    if not isinstance(loaded, dict) or loaded.get("kind") != "Cluster":
-        raise UsageError("a kind configuration begins with `kind: Cluster`", where=where)
-    if loaded.get("apiVersion") != _API_VERSION:
-        raise UsageError(
-            f"the configuration's apiVersion must be {_API_VERSION}",
-            where=where,
-            seen=str(loaded.get("apiVersion", "there is none")),
-        )
-    nodes = loaded.get("nodes")
-    if nodes in (None, []):
-        nodes = [{"role": "control-plane"}]
-    if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
-        rule = "`nodes` must be a list of nodes, each with a role"
-        raise UsageError(rule, where=where, seen=str(nodes))
-    return {**loaded, "nodes": [_with_mounts(node, where) for node in nodes]}
+    try:
+        document = _Document.model_validate(loaded)
+    except ValidationError as error:
+        raise _broken_rule(error.errors(include_url=False)[0], where) from error
+    return cast("KindConfig", document.model_dump(by_alias=True))
 
 
-def _with_mounts(node: KindConfig, where: str) -> KindConfig:
-    mounts = node.get("extraMounts") or []
-    if not isinstance(mounts, list):
-        raise UsageError("`extraMounts` of a node must be a list", where=where, seen=str(mounts))
-    return {**node, "extraMounts": mounts}
+def _broken_rule(error: ErrorDetails, where: str) -> UsageError:
+    path = error["loc"] or ("kind",)
+    what, remedy = next(rule for key, rule in _RULES.items() if key in (error["type"], *path))
+    missing = error["type"] == "missing" or error["input"] is None
+    seen = "there is none" if missing else str(error["input"])
+    # One node of many is at fault.
+    place = f"{dotted(path)}: " if len(path) > 1 else ""
+    return UsageError(what, where=where, seen=place + seen, remedy=remedy)
 
 
 def workers(config: KindConfig) -> int:
     """Return how many workers the configuration has."""
-    return sum(node.get("role") == "worker" for node in config["nodes"])
+    return sum(node["role"] == "worker" for node in config["nodes"])
 
 
 def for_lab(config: KindConfig, *, wanted_workers: int, owner_mark: Path) -> KindConfig:
     """Return the configuration with the missing workers and the mark of ownership."""
     missing = max(0, wanted_workers - workers(config))
-    nodes = [*config["nodes"], *({"role": "worker", "extraMounts": []} for _ in range(missing))]
+    added: list[KindNode] = [{"role": "worker", "extraMounts": []} for _ in range(missing)]
     mark = {"hostPath": str(owner_mark), "containerPath": OWNER_MOUNT, "readOnly": True}
-    marked = [{**node, "extraMounts": [*node["extraMounts"], mark]} for node in nodes]
+    nodes = [*config["nodes"], *added]
+    marked: list[KindNode] = [
+        {**node, "extraMounts": [*node["extraMounts"], mark]} for node in nodes
+    ]
     return {**config, "nodes": marked}
