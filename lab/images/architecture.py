@@ -1,19 +1,19 @@
-"""This machine's architecture, as Go, Debian and image registries call it."""
+"""The architectures that images can be built for."""
 
-import platform
 from typing import Final
 
 from lab.core.errors import NotReady
+from lab.host.architecture import architecture
 
-_NAMES: Final = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+_BUILT: Final = ("amd64", "arm64")
 
 
-def architecture() -> str:
+def image_architecture() -> str:
     """Return `amd64` or `arm64`. Raises `NotReady` elsewhere."""
-    machine = platform.machine().lower()
-    if machine not in _NAMES:
+    name = architecture()
+    if name not in _BUILT:
         raise NotReady(
-            f"images can be built on amd64 and arm64, and this machine is {machine}",
+            f"images can be built on {' and '.join(_BUILT)}, and this machine is {name}",
             remedy="use an image that someone else has built",
         )
-    return _NAMES[machine]
+    return name

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from lab.images.architecture import architecture
+from lab.images.architecture import image_architecture
 from lab.images.layer import Layer
 
 _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -47,7 +47,7 @@ class ImageContent:
             start["StopSignal"] = self.stop_signal
         digests = [f"sha256:{each.digest}" for each in self.layers]
         facts = {
-            "architecture": architecture(),
+            "architecture": image_architecture(),
             "os": "linux",
             "created": self.created.isoformat(),
             "config": start,

@@ -13,6 +13,7 @@ from urllib.request import build_opener
 
 from lab.core.errors import Interrupted, NotReady
 from lab.core.progress import Step
+from lab.host.architecture import architecture
 
 #: Where kind publishes its releases; below it, one folder per version.
 RELEASES: Final = "https://github.com/kubernetes-sigs/kind/releases/download"
@@ -21,8 +22,6 @@ RELEASES: Final = "https://github.com/kubernetes-sigs/kind/releases/download"
 _SECONDS: Final = 10
 _CHUNK: Final = 256 * 1024
 _SHA256_DIGITS: Final = 64
-#: Go's names, which the files are named after, of what Python calls the machine.
-_ARCHITECTURES: Final = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class Asset:
     @classmethod
     def of_this_machine(cls, version: str, releases: str = RELEASES) -> "Asset":
         """Return the program for this machine (a name that is not published is refused there)."""
-        machine = platform.machine().lower()
-        name = f"kind-{platform.system().lower()}-{_ARCHITECTURES.get(machine, machine)}"
+        name = f"kind-{platform.system().lower()}-{architecture()}"
         return cls(name, f"{releases}/{version}/{name}")
 
     def fetch(self, target: Path, step: Step, cancelled: Callable[[], bool]) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from lab.core.errors import NotReady
 from lab.host.processes import ProcessFailed
-from lab.images.architecture import architecture
+from lab.images.architecture import image_architecture
 from lab.images.plugin.base import PYTHON
 from lab.images.store import Making, Part, ran_out_of_space
 
@@ -24,7 +24,7 @@ _PLATFORMS: Final = ("manylinux2014", "manylinux_2_17", "manylinux_2_28", "manyl
 def wheels_part() -> Part:
     """Return the part whose product holds a folder `site` with the unpacked wheels."""
     lock = LOCK.read_text()
-    machine = _MACHINES[architecture()]
+    machine = _MACHINES[image_architecture()]
     arguments = (
         "--quiet",
         "--no-compile",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lab.core.errors import NotReady
-from lab.images.architecture import architecture
+from lab.images.architecture import image_architecture
 from lab.images.archive import ImageContent, write_archive
 from lab.images.layer import Layer, new_layer
 from tests.unit.images.machine import Tar
@@ -87,20 +87,8 @@ def test_time_is_fixed_unless_given() -> None:
     assert config_of(dated)["created"] == "2026-05-01T00:00:00+00:00"
 
 
-@pytest.mark.parametrize(
-    ("machine", "name"),
-    [("x86_64", "amd64"), ("AMD64", "amd64"), ("aarch64", "arm64"), ("arm64", "arm64")],
-)
-def test_architecture_has_one_name(
-    monkeypatch: pytest.MonkeyPatch, machine: str, name: str
-) -> None:
-    """Systems call the same processor by several names, images by one."""
-    monkeypatch.setattr(platform, "machine", lambda: machine)
-    assert architecture() == name
-
-
 def test_other_architectures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """What nobody has tried is not offered."""
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     with pytest.raises(NotReady, match="this machine is riscv64"):
-        architecture()
+        image_architecture()
