@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from lab.host import capabilities
 from lab.host.checks.finding import Finding, State
 from lab.host.checks.machine import Machine
 from lab.host.docker import Engine
@@ -16,9 +17,7 @@ _INOTIFY: Final = {"instances": 512, "watches": 524288}
 _GIB: Final = 1024**3
 #: Room for all of Kubernetes in two nodes, and for what a learner adds.
 _WANTED_MEMORY: Final = 2 * _GIB
-_SYS_RESOURCE: Final = 1 << 24
 _MEM_AVAILABLE: Final = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
-_CAP_BND: Final = re.compile(r"^CapBnd:\s+([0-9a-f]+)", re.MULTILINE)
 
 
 def inotify(of: str) -> Callable[[Machine], Finding]:
@@ -65,15 +64,14 @@ def memory(machine: Machine) -> Finding:
 
 
 def sys_resource(machine: Machine) -> Finding:
-    """Return whether CAP_SYS_RESOURCE is there: a container on a shared host may lack it.
-
-    Asked is the bounding set of this process, which is what an engine started beside it has.
-    """
+    """Return whether CAP_SYS_RESOURCE is there: a container on a shared host may lack it."""
     name, wanted = "CAP_SYS_RESOURCE", "present"
-    found = _CAP_BND.search(machine.kernel("self/status") or "")
-    if machine.elsewhere or found is None:
+    present = capabilities.within_reach(
+        capabilities.SYS_RESOURCE, machine.kernel("self/status") or ""
+    )
+    if machine.elsewhere or present is None:
         return _not_measured(name, machine, wanted)
-    if int(found[1], 16) & _SYS_RESOURCE:
+    if present:
         return Finding(name, State.OK, "present", wanted)
     return Finding(
         name,

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from lab.host import capabilities
 from lab.host.docker import Engine
 
-#: Number of CAP_SYS_RESOURCE in capability masks: linux/capability.h.
-_SYS_RESOURCE: Final = 24
 _STATUS: Final = Path("/proc/self/status")
 
 
@@ -30,7 +29,7 @@ class Adaptations:
         """Measure the host that the engine runs on."""
         return cls(
             cgroup_v1=engine.cgroup_version == 1,
-            no_sys_resource=not _may_have(_SYS_RESOURCE, status),
+            no_sys_resource=_lacks(capabilities.SYS_RESOURCE, status),
         )
 
     @property
@@ -52,12 +51,7 @@ class Adaptations:
         return tuple(lines)
 
 
-def _may_have(capability: int, status: Path) -> bool:
+def _lacks(capability: int, status: Path) -> bool:
     # Without /proc the engine runs in a virtual machine of its own (macOS), as full root.
-    if not status.exists():
-        return True
-    for line in status.read_text().splitlines():
-        name, _, mask = line.partition(":")
-        if name == "CapBnd":
-            return bool(int(mask, 16) >> capability & 1)
-    return True
+    text = status.read_text() if status.exists() else ""
+    return capabilities.within_reach(capability, text) is False
