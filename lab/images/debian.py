@@ -83,12 +83,21 @@ def has_mmdebstrap() -> bool:
 def require_mmdebstrap() -> None:
     """Raise `NotReady` where the program is missing, with the way to get it."""
     if not has_mmdebstrap():
-        raise NotReady(
+        raise missing_mmdebstrap(
             "the program mmdebstrap is missing, which builds file systems of Debian packages",
-            remedy="install it (Debian and Ubuntu have it); on other systems use an image that "
-            "someone else has built",
-            commands=("sudo apt-get install --yes mmdebstrap debian-archive-keyring",),
+            instead="use an image that someone else has built",
         )
+
+
+def missing_mmdebstrap(what: str, *, instead: str, where: str = "", seen: str = "") -> NotReady:
+    """Return the error that says `what`; `instead` is the other way out, beside the program."""
+    return NotReady(
+        what,
+        where=where,
+        seen=seen,
+        remedy=f"install mmdebstrap (Debian and Ubuntu have it), or {instead}",
+        commands=("sudo apt-get install --yes mmdebstrap debian-archive-keyring",),
+    )
 
 
 def _run(making: Making, arguments: tuple[str, ...]) -> None:

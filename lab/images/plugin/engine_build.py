@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from lab.core.errors import NotReady
 from lab.host.docker import Docker
 from lab.host.processes import Processes, ProcessFailed
+from lab.images.debian import missing_mmdebstrap
 from lab.images.plugin.base import PYTHON
 from lab.images.plugin.contents import compile_arguments, lay_out
 from lab.images.store import Making, Part, ran_out_of_space
@@ -43,13 +43,12 @@ def build(
     except ProcessFailed as error:
         if ran_out_of_space(error):
             raise
-        raise NotReady(
+        raise missing_mmdebstrap(
             "there is nothing to build the plugin image upon: neither the program mmdebstrap nor "
             f"the image {PYTHON_IMAGE}",
+            instead="let Docker reach a registry",
             where=error.where,
             seen=error.seen,
-            remedy="on Debian or Ubuntu install mmdebstrap; elsewhere let Docker reach a registry",
-            commands=("sudo apt-get install --yes mmdebstrap debian-archive-keyring",),
         ) from error
     finally:
         _remove(reference, *(() if had_base else (PYTHON_IMAGE,)))

@@ -72,8 +72,11 @@ def test_missing_mmdebstrap_is_named(store: Store) -> None:
     """Who lacks the program is told how to get it."""
     with pytest.raises(NotReady, match="mmdebstrap is missing") as raised:
         made(store, Packages("extract", ("one",)))
-    assert raised.value.commands == (
-        "sudo apt-get install --yes mmdebstrap debian-archive-keyring",
+    assert raised.value.render() == (
+        "the program mmdebstrap is missing, which builds file systems of Debian packages\n"
+        "  next:  install mmdebstrap (Debian and Ubuntu have it), or use an image that someone "
+        "else has built\n"
+        "         $ sudo apt-get install --yes mmdebstrap debian-archive-keyring"
     )
 
 

@@ -195,6 +195,9 @@ def test_nothing_to_build_upon_is_told(build: Build, machine: ImageMachine) -> N
     with pytest.raises(NotReady, match="neither the program mmdebstrap nor the image") as raised:
         build()
     assert raised.value.seen == "pull access denied"
+    assert raised.value.remedy == (
+        "install mmdebstrap (Debian and Ubuntu have it), or let Docker reach a registry"
+    )
     assert machine.called("docker image rm")
     assert machine.left_over() == []
 
