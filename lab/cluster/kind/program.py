@@ -22,8 +22,6 @@ from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes, ProcessFailed
 
-MODULE: Final = f"sigs.k8s.io/kind@{pins.KIND}"
-
 _ANSWER_SECONDS: Final = 10
 #: A cold build took 71 s on two busy cores; a slow network to fetch the modules comes on top.
 _BUILD_SECONDS: Final = 15 * 60
@@ -76,7 +74,7 @@ def find_kind(
         seen="\n".join(failures),
         remedy=f"put kind {pins.KIND} or newer on the PATH, then ask again",
         commands=(
-            f"go install {MODULE}",
+            f"go install {pins.KIND_MODULE}",
             f"curl -fLo kind {Asset.of_this_machine(pins.KIND, releases).address}",
             "sudo install kind /usr/local/bin/kind",
         ),
@@ -137,7 +135,7 @@ def _from_module(search: _Search) -> Kind:
         def build(folder: Path) -> None:
             # Outside of any module of the user, whose go.mod would have a say otherwise.
             search.processes.run(
-                ("go", "install", MODULE),
+                ("go", "install", pins.KIND_MODULE),
                 cwd=folder,
                 env={"GOBIN": str(folder)},
                 timeout=_BUILD_SECONDS,

@@ -99,8 +99,7 @@ def system_part(
 
 def _read_kind_files(making: Making, compiler: Compiler) -> dict[str, str]:
     """Return kind's base image files by the path that they have in a node."""
-    module = f"sigs.k8s.io/kind@{pins.KIND}"
-    downloaded = json.loads(compiler.run(making, "mod", "download", "-json", module))
+    downloaded = json.loads(compiler.run(making, "mod", "download", "-json", pins.KIND_MODULE))
     base = Path(downloaded["Dir"], *_BASE)
     names = (each.relative_to(base).as_posix() for each in base.rglob("*") if each.is_file())
     return {name: (base / name).read_text() for name in names if name not in _LEFT_OUT}
@@ -136,7 +135,7 @@ def _expect(files: dict[str, str], name: str, text: str) -> None:
     if text not in files.get(name, ""):
         raise CheckFailed(
             f"kind {pins.KIND} is not as the node image expects it",
-            where=f"{'/'.join(_BASE)}/{name} in the module sigs.k8s.io/kind",
+            where=f"{'/'.join(_BASE)}/{name} in the module {pins.KIND_MODULE}",
             seen=f"it does not contain: {text}",
             remedy="this gpu-lab and this kind do not fit together: please report it",
         )
