@@ -10,8 +10,11 @@ ARGS ?=
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 # No addresses in the locks: whoever installs decides where packages come from.
-LOCK := $(BIN)/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+LOCK := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-annotate --no-emit-index-url
+# The plugin image has this extra and nothing of the lab, which uv cannot leave out of a project.
+PLUGIN := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*project["optional-dependencies"]["plugin"], sep="\n")
 
 .PHONY: help
 help: ## Show this list
@@ -72,8 +75,10 @@ bench-up: $(DEV) ## Measure `gpulab up` against bare kind, and the plugin
 
 .PHONY: lock
 lock: $(DEV) ## Pin the newest versions of everything, with hashes
-	$(LOCK) --extra build -o requirements.lock
-	$(LOCK) --all-extras -o requirements-dev.lock
+	$(LOCK) pyproject.toml --extra build -o requirements.lock
+	$(LOCK) pyproject.toml --all-extras -o requirements-dev.lock
+	@$(BIN)/python -c '$(PLUGIN)' >$(VENV)/plugin.in
+	$(LOCK) $(VENV)/plugin.in -c requirements-dev.lock -o lab/images/plugin-requirements.lock
 
 $(RUN): requirements.lock pyproject.toml
 	@echo "Installing gpu-lab into $(VENV) (once)"

@@ -228,3 +228,11 @@ def test_lock_holds_what_the_plugin_needs_and_no_address() -> None:
     ]
     assert "://" not in lock
     assert lock.count("--hash=sha256:") > 5
+
+
+def test_plugin_is_tested_with_what_its_image_has() -> None:
+    """Each version of the image's lock is that of the lock which tests are run with."""
+    pins = re.findall(r"^[\w-]+==\S+", LOCK.read_text(), re.MULTILINE)
+    development = (Path(__file__).parents[3] / "requirements-dev.lock").read_text()
+    assert pins
+    assert set(pins) <= set(re.findall(r"^[\w-]+==\S+", development, re.MULTILINE))
