@@ -12,14 +12,13 @@ from fake_plugin.errors import WrongUse
 from fake_plugin.fleet import Share
 from fake_plugin.health import Health, HealthServer
 from fake_plugin.log import say
+from fake_plugin.message_limit import MESSAGE_LIMIT
 from fake_plugin.registration import Registration, Timing
 from fake_plugin.resource import Resource
 from fake_plugin.sockets import SocketNames
 from fake_plugin.vendors import generic
 from fake_plugin.watch import FolderWatch
 
-#: What the kubelet's gRPC client takes in one message.
-MESSAGE_LIMIT: Final = 4 * 1024 * 1024
 _LOOK_WITHOUT_WATCH: Final = 0.5
 
 
@@ -80,8 +79,9 @@ class Plugin:
 
 def _resource(node: str, share: Share) -> Resource:
     resource = Resource(share.resource, _devices(node, share))
-    # Each device takes two bytes more when it is "Unhealthy" and no longer "Healthy".
-    size = resource.current().message.ByteSize() + 2 * share.count
+    # A kubelet must be able to take the list also when each device is "Unhealthy", which takes two
+    # bytes more than "Healthy". The lab counts in the same way.
+    size = resource.listing.ByteSize() + 2 * share.count
     if size > MESSAGE_LIMIT:
         raise WrongUse(
             f"{share.count} devices are too many for one list",

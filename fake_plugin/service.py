@@ -54,20 +54,14 @@ class Service(DevicePluginServicer):
     def ListAndWatch(
         self, request: Empty, context: grpc.ServicerContext
     ) -> Iterator[ListAndWatchResponse]:
-        """Send the list at once and after each change; end with the caller or with the plugin."""
+        """Send the list, and hold the stream until the caller or the plugin ends."""
         del request
         if not self._streams.enter(context):
             context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, self._streams.full())
-        version = 0
-        while listing := self._resource.next_after(version, self._streams.over(context)):
-            version = listing.version
-            say(
-                events.LIST_SENT,
-                resource=self._resource.name,
-                devices=listing.devices,
-                healthy=listing.healthy,
-            )
-            yield listing.message
+        devices = len(self._resource.devices)
+        say(events.LIST_SENT, resource=self._resource.name, devices=devices)
+        yield self._resource.listing
+        self._resource.wait_until(self._streams.over(context))
 
     def GetPreferredAllocation(
         self, request: PreferredAllocationRequest, context: grpc.ServicerContext

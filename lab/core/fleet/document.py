@@ -10,13 +10,14 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from fake_plugin.message_limit import MESSAGE_LIMIT
 from fake_plugin.resource_name import broken_rule
 
 #: A cluster of up to 5000 nodes is what Kubernetes says it is built for.
 MOST_NODES: Final = 5000
-#: The plugin sends all devices of a resource in one ListAndWatch message, of which the kubelet
-#: takes 4 MiB. A device is 56 bytes of it: an ID of 41 characters, "Unhealthy", their framing.
-MOST_DEVICES: Final = 4 * 1024 * 1024 // 56
+#: The plugin sends all devices of a resource in one ListAndWatch message. A device is 56 bytes of
+#: it: an ID of 41 characters, "Unhealthy", their framing.
+MOST_DEVICES: Final = MESSAGE_LIMIT // 56
 
 _LABEL: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 _SUBDOMAIN: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"

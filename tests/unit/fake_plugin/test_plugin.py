@@ -5,6 +5,7 @@ import pytest
 from fake_plugin import plugin
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet import Share
+from fake_plugin.message_limit import MESSAGE_LIMIT
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
 from tests.unit.fake_plugin.kubelet import Kubelet
 
@@ -13,7 +14,7 @@ def test_too_many_devices_are_refused(
     start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A list that the kubelet does not take would end its stream, again and again."""
-    assert plugin.MESSAGE_LIMIT == 4_194_304
+    assert MESSAGE_LIMIT == 4_194_304
     monkeypatch.setattr(plugin, "MESSAGE_LIMIT", 560)
     with pytest.raises(WrongUse, match="11 devices are too many for one list") as caught:
         start_plugin(Share("chapter", RESOURCE, 11))
