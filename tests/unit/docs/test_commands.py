@@ -98,7 +98,7 @@ def test_the_example_of_an_error_is_what_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The page shows how errors read by one that is easy to have."""
-    monkeypatch.setenv("GPULAB_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("GPULAB_STATE_HOME", str(tmp_path))
     assert run(["status", "--name", "other"]) == ExitCode.NOT_READY
     printed = capsys.readouterr().err.replace(str(tmp_path), "/home/me/.local/state/gpu-lab")
     assert printed in {block.text for block in PAGE.blocks("text")}
