@@ -1,23 +1,28 @@
 """The page about the structure says what the tools enforce."""
 
 import re
+import textwrap
 import tomllib
 from typing import Any
 
+from lab.install import up
 from tests.unit.docs.pages import ROOT, page
 
-SECTION = page("docs/explanation/architecture.md").section("Layers")
+PAGE = page("docs/explanation/architecture.md")
+SECTION = PAGE.section("Layers")
+
+
+def contracts(key: str) -> list[list[str]]:
+    """Return what stands under a key in the contracts that import-linter checks and have it."""
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found = project["tool"]["importlinter"]["contracts"]
+    return [[str(value) for value in each[key]] for each in found if key in each]
 
 
 def contract() -> list[str]:
-    """Return the layers of the contract that import-linter checks, from the top down."""
-    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (layers,) = (
-        each["layers"]
-        for each in project["tool"]["importlinter"]["contracts"]
-        if each["type"] == "layers"
-    )
-    return [str(each) for each in layers]
+    """Return the layers, from the top down."""
+    (layers,) = contracts("layers")
+    return layers
 
 
 def test_layers_are_those_of_the_contract() -> None:
@@ -36,3 +41,25 @@ def test_every_package_of_the_lab_is_a_layer() -> None:
     """A new folder has to be put into its place, on the page as well."""
     folders = {each.parent.name for each in ROOT.glob("lab/*/__init__.py")}
     assert folders == set(re.findall(r"\w+", " ".join(contract())))
+
+
+def test_modules_that_know_the_client_library_are_named() -> None:
+    """They are those that the contract lets know it."""
+    (imports,) = contracts("ignore_imports")
+    named = re.findall(r"`([\w.]+)` and `([\w.]+)` are the only modules that", SECTION.text)
+    assert named == [tuple(re.findall(r"lab\.([\w.]+) ->", " ".join(imports)))]
+
+
+def test_what_the_lab_imports_of_the_plugin_is_named() -> None:
+    """The modules named at the top of the page are imported, and no others."""
+    sources = "\n".join(each.read_text(encoding="utf-8") for each in ROOT.glob("lab/**/*.py"))
+    imported = re.findall(r"^\s*(?:from|import) (fake_plugin\b[\w.]*)", sources, re.MULTILINE)
+    top = PAGE.text.partition("\n## ")[0]
+    assert set(imported) == set(re.findall(r"`(fake_plugin\.\w+)`", top))
+
+
+def test_the_order_of_up_is_drawn_as_in_the_module() -> None:
+    """The module and the page have one picture."""
+    drawn = next(each for each in PAGE.blocks("text") if "choose a node image" in each.text)
+    lines = [line for line in (up.__doc__ or "").splitlines() if line.startswith("    ")]
+    assert textwrap.dedent("\n".join(lines)).strip() == drawn.text.strip()
