@@ -32,6 +32,7 @@ def logs(node: str | None, name: str, tail: int | None) -> None:
         raise UsageError(
             f"no device plugin runs on {node!r}",
             seen=f"nodes with one: {', '.join(pod.node for pod in pods)}",
+            remedy="name one of these, or none for all",
         )
     for pod in chosen:
         click.echo(f"==> {pod.node}: pod {pod.name} <==", err=True)

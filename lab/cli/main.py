@@ -14,6 +14,7 @@ import click
 
 from lab import __version__
 from lab.cli import signals
+from lab.cli.program import to_paste
 from lab.core.errors import Interrupted, LabError
 from lab.core.exit_codes import ExitCode
 
@@ -90,7 +91,7 @@ def _exit_code_of(error: BaseException) -> int:
         case Interrupted() | KeyboardInterrupt():
             click.echo(str(error) or "interrupted", err=True)
         case LabError():
-            click.echo(f"error: {error.render()}", err=True)
+            click.echo(to_paste(f"error: {error.render()}"), err=True)
         case click.ClickException():
             error.show()
         case BrokenPipeError():

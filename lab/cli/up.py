@@ -9,10 +9,18 @@ import click
 from lab.cli.options import DEFAULT_NAME, name_option, output_option
 
 if TYPE_CHECKING:
+    from lab.core.fleet import Fleet
     from lab.install.status import LabStatus
 
 #: Where a checkout keeps the configuration that `up` uses by itself.
 _KIND_CONFIG: Final = Path("kind-config.yaml")
+#: The chapter's pod, which asks for the devices of the chapter's fleet.
+_EXAMPLE: Final = Path("examples/gpu-test-pod.yaml")
+_FIRST_POD: Final = (
+    f"  kubectl apply -f {_EXAMPLE}",
+    "  kubectl wait pod/gpu-test-pod --for=condition=Ready --timeout=60s",
+    "  kubectl logs gpu-test-pod",
+)
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -65,19 +73,23 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
     print_status(status, output)
     refuse_unready(status)
     if output == "text":
-        for line in _next_commands(status):
+        for line in _next_commands(status, wanted):
             click.echo(line)
 
 
-def _next_commands(status: "LabStatus") -> tuple[str, ...]:
+def _next_commands(status: "LabStatus", fleet: "Fleet") -> tuple[str, ...]:
+    from lab.cli.program import program
+    from lab.core.fleet import Fleet
+
     named = "" if status.name == DEFAULT_NAME else f" --name {status.name}"
     node = next(each.name for each in status.nodes if each.pool)
+    chapters = fleet == Fleet.default() and _EXAMPLE.exists()
     return (
         "",
         "Next:",
         f"  export KUBECONFIG={shlex.quote(status.kubeconfig)}",
-        f"  kubectl describe node {node} | grep -A9 Allocatable",
-        "  kubectl apply -f examples/gpu-test-pod.yaml",
-        "  kubectl logs gpu-test-pod",
-        f"  gpulab down{named}",
+        f"  kubectl get node {node} -o jsonpath='{{.status.allocatable}}{{\"\\n\"}}'",
+        *(_FIRST_POD if chapters else ()),
+        f"  {program()} logs {node}{named}",
+        f"  {program()} down{named}",
     )

@@ -22,6 +22,7 @@ from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import Interrupted, TimedOut, UsageError
 from lab.core.fleet import Fleet, load_fleet
+from lab.core.progress import Progress
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker
 from lab.host.processes import Processes
@@ -52,6 +53,7 @@ def bring_up(order: Order, site: Site) -> None:
     with alone(site.folders, order.name):
         require_ready(site.docker)
         if _stands(cluster, site):
+            site.progress.note(f"backend {BACKEND}: the lab {order.name!r} is there")
             _say_what_is_not_used(order, cluster, site)
             image = build_plugin_image(site.processes, site.folders, site.progress)
             _load(image, cluster.workers(), site)
@@ -118,7 +120,7 @@ def _create(order: Order, site: Site, cluster: KindCluster) -> None:
     site.progress.note(
         f"backend {BACKEND}: Docker answers; node image {chosen.reference} ({chosen.reason})"
     )
-    with undone_unless_it_stands(cluster), side_by_side(site.processes) as start:
+    with undone_unless_it_stands(cluster, site.progress), side_by_side(site.processes) as start:
         cluster.folder.write(Record(order.name, BACKEND, "creating", chosen.reference))
         start(_load_client_library)
         image = start(lambda: _image_in(cluster, cluster.workers_of(config), site))
@@ -172,7 +174,7 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
 
 
 @contextmanager
-def undone_unless_it_stands(cluster: KindCluster) -> Iterator[None]:
+def undone_unless_it_stands(cluster: KindCluster, progress: Progress) -> Iterator[None]:
     """Remove the cluster when the block is interrupted, or fails before the cluster stands."""
     try:
         yield
@@ -185,8 +187,9 @@ def undone_unless_it_stands(cluster: KindCluster) -> Iterator[None]:
         ):
             # The command's own processes are cancelled by now; the removal needs fresh ones.
             fresh = KindCluster(cluster.name, Docker(Processes()), cluster.folder)
-            fresh.delete(just_interrupted=True)
-            fresh.folder.remove()
+            with progress.step("Removing what was made of it"):
+                fresh.delete(just_interrupted=True)
+                fresh.folder.remove()
         raise
 
 

@@ -128,6 +128,7 @@ def test_logs_of_a_node_without_a_plugin_is_code_2(lab: FakeApi, capsys: Output)
     assert capsys.readouterr().err == (
         "error: no device plugin runs on 't-lab-control-plane'\n"
         "  seen:  nodes with one: t-lab-worker\n"
+        "  next:  name one of these, or none for all\n"
     )
 
 
@@ -175,9 +176,11 @@ def test_up_prints_the_table_and_what_to_paste_next(
     assert squeezed(out)[:4] == squeezed(READY)
     assert out.split("Next:\n")[1].splitlines() == [
         f"  export KUBECONFIG={state}/t-lab/kubeconfig",
-        "  kubectl describe node t-lab-worker | grep -A9 Allocatable",
+        "  kubectl get node t-lab-worker -o jsonpath='{.status.allocatable}{\"\\n\"}'",
         "  kubectl apply -f examples/gpu-test-pod.yaml",
+        "  kubectl wait pod/gpu-test-pod --for=condition=Ready --timeout=60s",
         "  kubectl logs gpu-test-pod",
+        "  gpulab logs t-lab-worker --name t-lab",
         "  gpulab down --name t-lab",
     ]
 

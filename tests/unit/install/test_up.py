@@ -135,7 +135,8 @@ def test_second_up_brings_up_to_date(
     worker = api.nodes["t-lab-worker"]
     assert worker["metadata"]["labels"]["gpu-lab/pool"] == "b"
     assert worker["spec"]["taints"] == []
-    assert said == [f"done: {step}" for step in STEPS[1:]]
+    there = "backend kind: the lab 't-lab' is there"
+    assert said == [there, *(f"done: {step}" for step in STEPS[1:])]
 
 
 def test_fleet_that_the_standing_lab_is_too_small_for_is_refused(
@@ -349,7 +350,7 @@ def test_undone_unless_it_stands(
         folder.write(Record("t-lab", "kind", "creating", "node:v1"))
     if phase == "ready":
         folder.mark_ready()
-    with pytest.raises(type(error)), undone_unless_it_stands(cluster):
+    with pytest.raises(type(error)), undone_unless_it_stands(cluster, site.progress):
         raise error
     stands = phase == "ready" and isinstance(error, LabError) and not isinstance(error, Interrupted)
     stands |= phase == "ready" and isinstance(error, OSError)
@@ -362,7 +363,7 @@ def test_undoing_that_fails_is_told(site: Site, engine: FakeEngine, folder: LabF
     engine.set(containers=engine.nodes(), stubborn="device is busy")
     with (
         pytest.raises(CleanUpFailed, match="could not be removed") as raised,
-        undone_unless_it_stands(cluster),
+        undone_unless_it_stands(cluster, site.progress),
     ):
         raise Interrupted("interrupted by SIGINT")
     assert raised.value.exit_code == 1
