@@ -82,7 +82,7 @@ def node_choice(site: "Site", machine: "Machine") -> "Choice | NotReady | None":
     if not isinstance(machine.engine, Engine):
         return None
     try:
-        return choose(site.docker, None)
+        return choose(site.docker, None, engine=machine.engine)
     except NotReady as error:
         return error
 

@@ -48,13 +48,19 @@ def failed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(each for each in findings if each.state is State.FAIL)
 
 
-def refuse(findings: Iterable[Finding]) -> None:
-    """Raise `NotReady` where a finding surely fails, with everything that is known about it."""
+def refuse(findings: Iterable[Finding], *, shown: bool = False) -> None:
+    """Raise `NotReady` where a finding surely fails, with everything that is known about it.
+
+    Where the findings are `shown` already, their names are enough.
+    """
     bad = failed(findings)
     if not bad:
         return
+    what = f"this machine is not ready: {', '.join(each.name for each in bad)}"
+    if shown:
+        raise NotReady(what)
     raise NotReady(
-        f"this machine is not ready: {', '.join(each.name for each in bad)}",
+        what,
         seen="\n".join(_line(each) for each in bad),
         remedy="; ".join(each.remedy for each in bad if each.remedy),
         commands=tuple(command for each in bad for command in each.commands),

@@ -8,7 +8,12 @@ import pytest
 
 from lab.cli.doctor import print_findings
 from lab.cli.main import run
+from lab.core.pins import KIND_NODE_IMAGE
 from lab.host.checks.finding import Finding, State
+from lab.host.docker import Docker
+from lab.host.processes import Processes
+from lab.images.node import node_image_reference
+from tests.unit.stand_ins.engine import FakeEngine
 
 NAMES = [
     "python",
@@ -61,6 +66,43 @@ def test_warnings_leave_a_machine_ready(
     report = json.loads(capsys.readouterr().out)
     assert report["ready"] is True
     assert {each["state"] for each in report["findings"]} == {"ok", "warn"}
+
+
+@pytest.fixture
+def wanted_kubectl(
+    engine: FakeEngine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], str]:
+    """Return what is wanted of kubectl where the engine has this image and no registry."""
+    for module in ("node_image", "plugin_image"):
+        monkeypatch.setattr(f"lab.install.{module}.can_pull", lambda *_: False)
+
+    def wanted(image: str) -> str:
+        engine.set(images={image: {"Id": "sha256:1", "Size": 1, "Config": {}}}, calls=[])
+        run(["doctor", "--output", "json"])
+        findings = json.loads(capsys.readouterr().out)["findings"]
+        return str(findings[NAMES.index("kubectl")]["wanted"])
+
+    return wanted
+
+
+def test_kubectl_is_measured_by_the_nodes(wanted_kubectl: Callable[[str], str]) -> None:
+    """Kind's own image has another Kubernetes than the one that is built here."""
+    built = node_image_reference(Docker(Processes()).engine())
+    assert wanted_kubectl(KIND_NODE_IMAGE) == "v1.36 to v1.38"
+    assert wanted_kubectl(built) == "v1.35 to v1.37"
+
+
+def test_kubectl_is_measured_by_the_image_to_build_where_there_is_none(
+    wanted_kubectl: Callable[[str], str],
+) -> None:
+    """It is what the doctor sends to."""
+    assert wanted_kubectl("busybox") == "v1.35 to v1.37"
+
+
+def test_engine_is_measured_once(wanted_kubectl: Callable[[str], str], engine: FakeEngine) -> None:
+    """All that is said of it comes from one answer."""
+    wanted_kubectl("busybox")
+    assert len(engine.calls("info")) == 1
 
 
 @pytest.mark.usefixtures("put_on_path")

@@ -93,6 +93,13 @@ def test_refusal_has_everything_that_is_known() -> None:
     )
 
 
+def test_refusal_of_what_is_shown_has_its_names() -> None:
+    """Nobody reads the same twice."""
+    with pytest.raises(NotReady) as raised:
+        refuse([Finding("disk", State.FAIL, "0 GiB", remedy="make room")], shown=True)
+    assert raised.value.render() == "this machine is not ready: disk"
+
+
 def test_nothing_is_refused_where_nothing_fails() -> None:
     """Warnings pass."""
     refuse([Finding("kubectl", State.WARN, "missing")])

@@ -6,7 +6,7 @@ from lab.core.errors import NotReady
 from lab.core.pins import KIND_NODE_IMAGE
 from lab.host.docker import Docker
 from lab.host.processes import Processes
-from lab.images.node import ESTIMATED_TIME, node_image_reference
+from lab.images.node import ESTIMATED_TIME, node_image_reference, versions
 from lab.install.node_image import Choice, choose
 from tests.unit.stand_ins.engine import INFO, FakeEngine
 
@@ -56,6 +56,37 @@ def test_mirror_of_the_engine_is_counted_on(docker: Docker, engine: FakeEngine) 
     """It is the engine's to reach, and cannot be asked from here."""
     engine.set(info=INFO | {"RegistryConfig": {"Mirrors": ["https://mirror.example/"]}})
     assert choose(docker, None, registry=NOBODY).reason == "kind's default, to be pulled"
+
+
+def test_engine_that_was_measured_is_not_asked_again(docker: Docker, engine: FakeEngine) -> None:
+    """Its answer takes a while, and the caller may have it."""
+    known = docker.engine()
+    engine.set(images={KIND_NODE_IMAGE: IMAGE}, calls=[])
+    choose(docker, None, engine=known, registry=NOBODY)
+    assert engine.calls("info") == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "kubernetes"),
+    [
+        (KIND_NODE_IMAGE, "v1.37.0"),
+        ("gpu-lab/node:v1.36.3-e8894a69edc3", "v1.36.3"),
+        ("localhost:5000/kindest/node:v1.35.1", "v1.35.1"),
+        ("mine:latest", ""),
+        ("mine:v1", ""),
+        ("mine:v1.36.33rd", ""),
+        ("localhost:5000/mine", ""),
+    ],
+)
+def test_version_of_kubernetes_is_read_from_the_name(reference: str, kubernetes: str) -> None:
+    """Nothing is claimed of an image whose name does not say."""
+    assert Choice(reference, "as asked for", at_hand=True).kubernetes == kubernetes
+
+
+def test_name_of_our_own_image_says_its_kubernetes(docker: Docker) -> None:
+    """The names are made elsewhere, and have to fit."""
+    built = node_image_reference(docker.engine())
+    assert Choice(built, "built on this machine", at_hand=True).kubernetes == versions.KUBERNETES
 
 
 def test_without_an_image_and_a_registry_the_way_out_is_named(docker: Docker) -> None:

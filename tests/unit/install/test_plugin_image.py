@@ -48,6 +48,16 @@ def test_image_with_a_python_is_a_source(
     require(NOBODY)
 
 
+def test_engine_that_was_measured_is_not_asked_again(
+    site: Site, engine: FakeEngine, registry: str
+) -> None:
+    """Its answer takes a while, and the caller may have it."""
+    known = site.docker.engine()
+    engine.set(images={}, calls=[])
+    require_source(site.docker, site.folders, engine=known, registry=registry)
+    assert engine.calls("info") == []
+
+
 def test_registry_is_a_source(require: Callable[[str], None], registry: str) -> None:
     """The image is pulled when it is built."""
     require(registry)
