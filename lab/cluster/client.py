@@ -20,7 +20,7 @@ from yaml import YAMLError
 
 from lab.cluster import reading
 from lab.cluster.objects import Node, Pod
-from lab.core.errors import LabError, TimedOut
+from lab.core.errors import CheckFailed, TimedOut
 
 _APPLY: Final = "application/apply-patch+yaml"
 _MERGE: Final = "application/merge-patch+json"
@@ -34,7 +34,7 @@ _PAUSE_SECONDS: Final = 0.2
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
-class ApiFailed(LabError):
+class ApiFailed(CheckFailed):
     """The API server refused or could not be reached; `seen` holds its words, or the system's."""
 
 

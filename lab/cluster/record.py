@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from lab.core.errors import CleanUpFailed, LabError
+from lab.core.errors import CheckFailed, CleanUpFailed
 from lab.host.folders import Folders, unwritable
 
 Phase = Literal["creating", "ready"]
 _PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 
-class RecordDamaged(LabError):
+class RecordDamaged(CheckFailed):
     """The record of a lab cannot be read; the cluster itself may be well."""
 
 

@@ -2,10 +2,10 @@
 
     LabError                  what failed, where, what was last seen, what to do next
     ├── CheckFailed           exit 1   something is not as it should be
-    │   └── CleanUpFailed              something of the lab is left behind
-    ├── ProcessFailed         exit 1   a child exited with another code than 0 (lab.host.processes)
-    ├── ApiFailed             exit 1   the API server refused, or is away (lab.cluster.client)
-    ├── RecordDamaged         exit 1   a lab's record cannot be read (lab.cluster.record)
+    │   ├── CleanUpFailed              something of the lab is left behind
+    │   ├── ProcessFailed              a child exited with another code than 0 (lab.host.processes)
+    │   ├── ApiFailed                  the API server refused, or is away (lab.cluster.client)
+    │   └── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
     ├── UsageError            exit 2   the command line or a file of the user is wrong
     │   └── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
     ├── NotReady              exit 3   this machine, or what is on it, does not allow the command

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from lab.core.errors import Interrupted, LabError, NotReady, TimedOut
+from lab.core.errors import CheckFailed, Interrupted, NotReady, TimedOut
 
 #: How long a child may take to end after SIGTERM before SIGKILL.
 GRACE_SECONDS: Final = 10.0
@@ -49,7 +49,7 @@ class Finished:
         return _tail(self.stderr) or _tail(self.stdout) or "(it printed nothing)"
 
 
-class ProcessFailed(LabError):
+class ProcessFailed(CheckFailed):
     """A child exited with another code than 0."""
 
     def __init__(self, finished: Finished, what: str = "", remedy: str = "") -> None:
