@@ -69,6 +69,29 @@ def test_defaults_are_those_of_the_commands(called: str) -> None:
             assert row[2] == f"`{option.default}`"
 
 
+@pytest.mark.parametrize(
+    ("variables_set", "used"),
+    [
+        ({"GPULAB_STATUS_NAME": "of-one"}, "of-one"),
+        ({"GPULAB_STATUS_NAME": "of-one", "GPULAB_NAME": "of-all"}, "of-all"),
+    ],
+)
+def test_the_name_for_all_commands_wins_over_that_for_one(
+    variables_set: dict[str, str],
+    used: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The page says which variable counts where both are set."""
+    monkeypatch.delenv("GPULAB_NAME", raising=False)
+    for variable, value in {"GPULAB_STATE_HOME": str(tmp_path), **variables_set}.items():
+        monkeypatch.setenv(variable, value)
+    assert run(["status"]) == ExitCode.NOT_READY
+    assert f"there is no lab '{used}'" in capsys.readouterr().err
+    assert "`GPULAB_NAME` wins" in PAGE.text
+
+
 def test_no_command_is_left_out_or_made_up() -> None:
     """The sections are the commands, in the order of `gpulab --help`."""
     titles = [each.title for each in PAGE.sections() if each.title.startswith("`gpulab ")]
