@@ -114,7 +114,7 @@ def plugin_image(site: "Site", machine: "Machine") -> "Finding":
         require_source(site.docker, site.folders, engine=machine.engine)
     except NotReady as error:
         return Finding.of("plugin-image", error, wanted="built, or mmdebstrap, or a registry")
-    return Finding("plugin-image", State.OK, "built, or can be")
+    return Finding("plugin-image", State.OK, "built, or there is what to build it from")
 
 
 def print_findings(findings: "Sequence[Finding]") -> None:

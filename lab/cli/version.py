@@ -14,10 +14,12 @@ from lab.cli.options import output_option
 def version(output: str) -> None:
     """Print the versions of the lab and what it pins."""
     from lab.core import pins
+    from lab.images.node import versions
 
     facts = {
         "gpulab": __version__,
         "kind": f"{pins.KIND} or newer",
+        "kubernetes": f"{versions.KUBERNETES} in a node image that is built here",
         "python": platform.python_version(),
     }
     if output == "json":

@@ -44,9 +44,14 @@ def choose(
 
     `engine` is asked of `docker` where nobody has done so yet.
     """
-    if explicit:
-        return Choice(explicit, "as asked for", docker.image(explicit) is not None)
+    if explicit and docker.image(explicit):
+        return Choice(explicit, "as asked for", at_hand=True)
     engine = engine or docker.engine()
+    if explicit:
+        # What other registries hold is the engine's to find out: it may know its way there.
+        if on_docker_hub(explicit) and not can_pull(engine, registry):
+            raise _out_of_reach(f"the node image {explicit} is not on this machine", registry)
+        return Choice(explicit, "as asked for, to be pulled", at_hand=False)
     built = node_image_reference(engine)
     if docker.image(built):
         return Choice(built, "built on this machine", at_hand=True)
@@ -54,8 +59,18 @@ def choose(
         return Choice(pins.KIND_NODE_IMAGE, "kind's default", at_hand=True)
     if can_pull(engine, registry):
         return Choice(pins.KIND_NODE_IMAGE, "kind's default, to be pulled", at_hand=False)
-    raise NotReady(
-        "there is no node image on this machine, and the registry to pull one from is out of reach",
+    raise _out_of_reach("there is no node image on this machine", registry)
+
+
+def on_docker_hub(reference: str) -> bool:
+    """Whether an image's name has no registry in it, which makes it one of Docker Hub's."""
+    first, slash, _ = reference.partition("/")
+    return not slash or not (set(".:") & set(first) or first == "localhost")
+
+
+def _out_of_reach(what: str, registry: str) -> NotReady:
+    return NotReady(
+        f"{what}, and the registry to pull one from is out of reach",
         where=registry,
         remedy=f"build the image here, from source ({ESTIMATED_TIME}), or load one and name it",
         commands=("make node-image", "gpulab image build-node", "gpulab up --node-image IMAGE"),

@@ -23,13 +23,29 @@ def docker(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> Docker:
     return Docker(Processes())
 
 
-@pytest.mark.parametrize(("images", "at_hand"), [({"mine:1": IMAGE}, True), ({}, False)])
-def test_image_that_is_asked_for_is_taken(
-    docker: Docker, engine: FakeEngine, images: dict[str, object], *, at_hand: bool
-) -> None:
-    """Also where it is still to be pulled, from wherever its name says."""
-    engine.set(images=images)
-    assert choose(docker, "mine:1", registry=NOBODY) == Choice("mine:1", "as asked for", at_hand)
+def test_image_that_is_asked_for_is_taken(docker: Docker, engine: FakeEngine) -> None:
+    """No registry is asked for what is at hand."""
+    engine.set(images={"mine:1": IMAGE})
+    assert choose(docker, "mine:1", registry=NOBODY) == Choice("mine:1", "as asked for", True)  # noqa: FBT003 - in the order of the fields
+
+
+@pytest.mark.parametrize("image", ["mine:1", "team/mine:1", "kindest/node:v1.37.0@sha256:0"])
+def test_image_of_docker_hub_that_cannot_be_pulled_is_refused(docker: Docker, image: str) -> None:
+    """At once, and with what to do, instead of in the midst of the creation."""
+    with pytest.raises(NotReady) as raised:
+        choose(docker, image, registry=NOBODY)
+    assert raised.value.what == (
+        f"the node image {image} is not on this machine, and the registry to pull one from is out "
+        "of reach"
+    )
+    assert raised.value.commands[0] == "make node-image"
+
+
+@pytest.mark.parametrize("image", ["ghcr.io/team/mine:1", "localhost/mine:1", "registry:5000/m"])
+def test_image_of_another_registry_is_the_engines_to_find(docker: Docker, image: str) -> None:
+    """The engine may know its way there."""
+    chosen = choose(docker, image, registry=NOBODY)
+    assert (chosen.reason, chosen.at_hand) == ("as asked for, to be pulled", False)
 
 
 def test_image_that_was_built_here_comes_first(docker: Docker, engine: FakeEngine) -> None:
