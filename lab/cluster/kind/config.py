@@ -14,6 +14,8 @@ from pydantic_core import ErrorDetails
 
 from lab.core.errors import UsageError
 from lab.core.fleet.findings import dotted
+from lab.core.fleet.reading import MOST_BYTES
+from lab.core.fleet.tree import DEEPEST, MOST_VALUES
 
 #: Where the mark is mounted in every node.
 OWNER_MOUNT: Final = "/etc/gpu-lab"
@@ -106,20 +108,63 @@ _RULES: Final = {
 }
 
 
+#: PyYAML lets pass what int(), datetime() and the like raise on absurd values.
+_NO_YAML: Final = (
+    OSError,
+    yaml.YAMLError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+)
+_TOO_DEEP: Final = f"the values are nested too deeply: at most {DEEPEST} levels"
+_WIDEST_NUMBER: Final = 64
+
+
 def load(path: Path | None) -> KindConfig:
     """Return the configuration in the file, or the default; raises `UsageError`."""
     if path is None:
         return _checked(yaml.safe_load(DEFAULT), "the default configuration")
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(
-            "the kind configuration cannot be read",
-            where=str(path),
-            seen=str(error),
-            remedy="correct the file, or name another one with --kind-config",
-        ) from error
-    return _checked(loaded, str(path))
+        return _checked(_sane(yaml.safe_load(_text(path))), str(path))
+    except RecursionError as error:
+        raise _unreadable(path, _TOO_DEEP) from error
+    except _NO_YAML as error:
+        raise _unreadable(path, str(error) or type(error).__name__) from error
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise ValueError(f"the file has more than {MOST_BYTES} bytes")
+    return raw.decode("utf-8")
+
+
+def _sane(loaded: object) -> object:
+    """Return what was loaded; raises `ValueError` where kind could not be given it again."""
+    left = [(loaded, 0)]
+    for _ in range(MOST_VALUES):
+        if not left:
+            return loaded
+        value, depth = left.pop()
+        if depth > DEEPEST:
+            raise ValueError(_TOO_DEEP)
+        if isinstance(value, int) and value.bit_length() > _WIDEST_NUMBER:
+            raise ValueError(f"a number has more than {_WIDEST_NUMBER} bits")
+        if isinstance(value, dict | list):
+            inner = value.values() if isinstance(value, dict) else value
+            left.extend((each, depth + 1) for each in inner)
+    raise ValueError(f"the file has more than {MOST_VALUES} values, aliases counted")
+
+
+def _unreadable(path: Path, seen: str) -> UsageError:
+    return UsageError(
+        "the kind configuration cannot be read",
+        where=str(path),
+        seen=seen,
+        remedy="correct the file, or name another one with --kind-config",
+    )
 
 
 def _checked(loaded: object, where: str) -> KindConfig:

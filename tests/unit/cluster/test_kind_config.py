@@ -99,6 +99,8 @@ VERSION = "the configuration's apiVersion must be kind.x-k8s.io/v1alpha4"
 NODES = "`nodes` must be a list of nodes, each with a role"
 ROLE = "the role of a node must be control-plane or worker"
 MOUNTS = "`extraMounts` of a node must be a list of mounts"
+LAUGHS = b"[&a0 [1]" + b"".join(b", &a%d [%s]" % (n, b"*a%d, " % (n - 1) * 9) for n in range(1, 9))
+LAUGHS += b"]"
 KEYS = "the keys of a kind configuration are words"
 
 
@@ -152,6 +154,16 @@ def test_wrong_file_is_refused_with_the_rule(
         (b"kind: [", "expected the node content"),
         (b"a: 1\n---\nb: 2\n", "expected a single document"),
         (b"\xff\xfe\xfa", "utf-8"),
+        (b"x: 2024-99-99", "month must be in 1..12"),
+        pytest.param(b"x: " + b"9" * 9000, "9000 digits", id="a long number"),
+        pytest.param(b"x: 0x" + b"9" * 9000, "more than 64 bits", id="a long number in hex"),
+        pytest.param(b"x: " + b"[" * 3000 + b"]" * 3000, "nested too deeply", id="brackets"),
+        pytest.param(b"x: " + b"[" * 40 + b"]" * 40, "at most 32 levels", id="40 brackets"),
+        pytest.param(b"x: &x [*x]", "nested too deeply", id="a ring"),
+        pytest.param(b"x: " + LAUGHS, "more than 200000 values", id="aliases of aliases"),
+        pytest.param(b"x: !!bool perhaps", "perhaps", id="a wrong tag"),
+        pytest.param(b"x: !!timestamp soon", "NoneType", id="a wrong timestamp"),
+        pytest.param(b"#" * (1024 * 1024 + 1), "more than 1048576 bytes", id="too large"),
     ],
 )
 def test_unreadable_file_is_named(file: Path, content: bytes, seen: str) -> None:
