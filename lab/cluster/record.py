@@ -84,12 +84,19 @@ class LabFolder:
 
     def write(self, record: Record) -> None:
         """Write the record, whole or not at all; raises `NotReady` where that is not possible."""
-        fresh = self._record.with_suffix(".new")
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.owner_mark.mkdir(exist_ok=True)
-            fresh.write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
-            fresh.replace(self._record)
+        except OSError as error:
+            raise unwritable(self.path, "GPULAB_STATE_HOME", error) from error
+        self.write_text(self._record, json.dumps(asdict(record), indent=2) + "\n")
+
+    def write_text(self, file: Path, text: str) -> None:
+        """Write a file of the folder, whole or not at all; raises `NotReady` like `write`."""
+        fresh = file.with_suffix(".new")
+        try:
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(file)
         except OSError as error:
             raise unwritable(self.path, "GPULAB_STATE_HOME", error) from error
 

@@ -62,6 +62,26 @@ def test_writing_that_breaks_off_leaves_the_old_record(
     assert folder.read() == RECORD
 
 
+def test_text_is_written_in_place_of_the_old_one(folder: LabFolder) -> None:
+    """In UTF-8 wherever the lab runs, and with nothing left beside it."""
+    folder.write(RECORD)
+    folder.write_text(folder.fleet, "old")
+    folder.write_text(folder.fleet, "né")
+    assert folder.fleet.read_bytes() == "né".encode()
+    assert {each.name for each in folder.path.iterdir()} == {"lab.json", "node", "fleet.yaml"}
+
+
+@pytest.mark.parametrize("name", ["fleet", "kind_config"])
+def test_text_that_cannot_be_written_is_an_error_of_the_lab(folder: LabFolder, name: str) -> None:
+    """A folder in the file's place stands for whatever the system refuses."""
+    file: Path = getattr(folder, name)
+    file.mkdir(parents=True)
+    with pytest.raises(NotReady, match="the lab cannot write its own files") as raised:
+        folder.write_text(file, "new")
+    assert raised.value.where == str(folder.path)
+    assert "Is a directory" in raised.value.seen
+
+
 def test_state_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
     """With the variable that puts it elsewhere."""
     (tmp_path / "file").touch()
