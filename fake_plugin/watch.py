@@ -1,6 +1,7 @@
 """Tells of changes in the kubelet's folder as they happen, by inotify where the system has it."""
 
 import contextlib
+import errno
 import os
 import threading
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from typing import Final
 
 from inotify_simple import INotify, flags
 
+from fake_plugin import events
+from fake_plugin.log import say
 from fake_plugin.sockets import is_ours
 
 _MASK: Final = (
@@ -22,13 +25,16 @@ _MASK: Final = (
 )
 _LOOK_MS: Final = 1000
 _MISSING_LOOK_MS: Final = 200
+_UNWATCHED_LOOK_MS: Final = 500
+_GONE: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 class FolderWatch:
     """Calls `on_change` when kubelet.sock or a socket of ours comes or goes in `folder`.
 
     Other files cause nothing. The folder itself may vanish and return. Raises OSError where the
-    system cannot watch: it has no inotify, or no more of it.
+    system cannot watch: it has no inotify, or no more of it. Where that happens later, as a folder
+    that returned is to be watched, it is logged and `on_change` called twice a second instead.
     """
 
     def __init__(self, folder: Path, on_change: Callable[[], None]) -> None:
@@ -40,7 +46,12 @@ class FolderWatch:
             self._inotify = INotify()
         except AttributeError as problem:
             raise OSError("no inotify") from problem
-        self._watched = self._add()
+        try:
+            self._watched = self._add()
+        except OSError:
+            self._inotify.close()
+            raise
+        self._refusal = ""
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
     def start(self) -> None:
@@ -61,22 +72,38 @@ class FolderWatch:
 
     def _run(self) -> None:
         while not self._stopping:
-            pause = _LOOK_MS if self._watched is not None else _MISSING_LOOK_MS
-            names = {event.name for event in self._inotify.read(pause)}
+            names = {event.name for event in self._inotify.read(self._pause())}
             if self._stopping:
                 return
-            # Adding a watch for the folder that is watched already changes nothing.
-            watched = self._add()
-            moved = watched != self._watched
-            self._watched = watched
-            if moved or any(_matters(name) for name in names):
+            moved = self._follow()
+            if moved or self._refusal or any(_matters(name) for name in names):
                 self._on_change()
 
+    def _pause(self) -> int:
+        if self._watched is not None:
+            return _LOOK_MS
+        return _UNWATCHED_LOOK_MS if self._refusal else _MISSING_LOOK_MS
+
+    def _follow(self) -> bool:
+        """Watch what is now at the folder's path; tell whether that is another than before."""
+        before, refused_before = self._watched, self._refusal
+        try:
+            # Adding a watch for the folder that is watched already changes nothing.
+            self._watched, self._refusal = self._add(), ""
+        except OSError as problem:
+            self._watched, self._refusal = None, str(problem)
+            if not refused_before:
+                say(events.WATCH_MISSING, folder=str(self._folder), reason=self._refusal)
+        return self._watched != before
+
     def _add(self) -> int | None:
+        """Return the watch, or None where the folder is not there."""
         try:
             return int(self._inotify.add_watch(os.fspath(self._folder), _MASK))
-        except OSError:
-            return None
+        except OSError as problem:
+            if problem.errno in _GONE:
+                return None
+            raise
 
 
 def _matters(name: str) -> bool:

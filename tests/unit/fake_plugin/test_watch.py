@@ -1,11 +1,14 @@
 """Changes of a folder are told as they happen, and only those that matter."""
 
+import errno
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from inotify_simple import INotify
 
 from fake_plugin.watch import FolderWatch
+from tests.unit.fake_plugin.conftest import Said
 from tests.unit.fake_plugin.kubelet import wait_until
 
 OURS = "gpulab-01234567-89abcdef.sock"
@@ -88,3 +91,28 @@ def test_a_system_without_inotify_is_an_error(
     monkeypatch.setattr("fake_plugin.watch.INotify", missing)
     with pytest.raises(OSError, match="no inotify"):
         FolderWatch(folder, lambda: None)
+
+
+def _no_more_watches(*_: object) -> int:
+    raise OSError(errno.ENOSPC, "no more watches")
+
+
+def test_a_system_without_a_watch_to_spare_is_an_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit of watches is one for all of a user's programs: others may have used them up."""
+    monkeypatch.setattr(INotify, "add_watch", _no_more_watches)
+    with pytest.raises(OSError, match="no more watches"):
+        FolderWatch(folder, lambda: None)
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_watch_that_is_lost_later_is_said_and_replaced_by_looks(
+    folder: Path, told: list[bool], monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
+    """Nothing changes any more, and still looks come, one after the other, until it is back."""
+    monkeypatch.setattr(INotify, "add_watch", _no_more_watches)
+    (folder / OURS).touch()
+    wait_until("three looks", lambda: len(told) >= 3)
+    assert [facts["folder"] for facts in said("watch-missing")] == [str(folder)]
+    assert "no more watches" in str(said("watch-missing")[0]["reason"])
