@@ -9,13 +9,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
-from lab.core.errors import NotReady
+from lab.core.errors import NotReady, TimedOut
 from lab.host.processes import Finished, Processes, ProcessFailed
 
 #: The label by which kind marks the containers of a cluster.
 CLUSTER_LABEL = "io.x-k8s.kind.cluster"
+#: How long `docker info` may take: it is asked first, so that a hanging engine is seen early.
+INFO_SECONDS: Final = 20.0
+#: How long other questions may take. Work that has no such limit does not go through `_ask`.
+ANSWER_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,22 @@ class Container:
 
 
 class Docker:
-    """The engine that the `docker` program of this user talks to."""
+    """The engine that the `docker` program of this user talks to.
 
-    def __init__(self, processes: Processes) -> None:
+    Its questions (about the engine, images, containers) end within `info_seconds` and
+    `answer_seconds`, or in `TimedOut`.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        *,
+        info_seconds: float = INFO_SECONDS,
+        answer_seconds: float = ANSWER_SECONDS,
+    ) -> None:
         self.processes = processes
+        self.info_seconds = info_seconds
+        self.answer_seconds = answer_seconds
 
     def run(
         self,
@@ -73,9 +89,12 @@ class Docker:
         )
 
     def engine(self) -> Engine:
-        """Ask the engine about itself. Raises `NotReady` where none answers, with the reason."""
+        """Ask the engine about itself.
+
+        Raises `NotReady` where none answers, with the reason; `TimedOut` where one hangs.
+        """
         try:
-            asked = self.run("info", "--format", "{{json .}}", check=False, timeout=20)
+            asked = self._ask("info", "--format", "{{json .}}", seconds=self.info_seconds)
         except NotReady as error:
             raise NotReady(
                 "Docker is not installed: the program `docker` cannot be started",
@@ -119,7 +138,10 @@ class Docker:
 
     def cluster_containers(self, cluster: str) -> tuple[Container, ...]:
         """Return the node containers, running or not, of a kind cluster, by name."""
-        listed = self.run("ps", "-aq", "--filter", f"label={CLUSTER_LABEL}={cluster}")
+        chosen = f"label={CLUSTER_LABEL}={cluster}"
+        listed = self._ask("ps", "-aq", "--filter", chosen, seconds=self.answer_seconds)
+        if not listed.ok:
+            raise ProcessFailed(listed)
         found = (self.container(each) for each in listed.stdout.split())
         return tuple(sorted((each for each in found if each), key=lambda each: each.name))
 
@@ -139,7 +161,7 @@ class Docker:
         )
 
     def _inspect(self, kind: str, name: str) -> dict[str, Any] | None:
-        asked = self.run(kind, "inspect", name, check=False)
+        asked = self._ask(kind, "inspect", name, seconds=self.answer_seconds)
         if asked.ok:
             found: dict[str, Any] = json.loads(asked.stdout)[0]
             return found
@@ -148,6 +170,19 @@ class Docker:
             return None
         self.engine()  # Says it better, where the engine itself is what is missing.
         raise ProcessFailed(asked)
+
+    def _ask(self, *arguments: str, seconds: float) -> Finished:
+        try:
+            return self.run(*arguments, check=False, timeout=seconds)
+        except TimedOut as error:
+            raise TimedOut(
+                "the Docker engine does not answer",
+                where=error.where,
+                seen=f"no answer within {seconds:g} s",
+                remedy="see whether `docker ps` answers; if not, restart Docker Desktop or the "
+                "Docker service",
+                commands=("docker ps", "sudo systemctl restart docker"),
+            ) from error
 
 
 def _no_engine(seen: str) -> NotReady:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.errors import NotReady
-from lab.host.docker import Container, Docker, Engine, Image
+from lab.core.errors import NotReady, TimedOut
+from lab.host.docker import ANSWER_SECONDS, INFO_SECONDS, Container, Docker, Engine, Image
 from lab.host.processes import Processes, ProcessFailed
 
 Put = Callable[[str, str], Path]
@@ -115,6 +115,51 @@ def test_engine_that_does_not_answer_gives_its_reason(
     assert (raised.value.what, raised.value.seen) == (what, seen)
     assert raised.value.where == "docker info"
     assert raised.value.commands[-1] == "gpulab doctor"
+
+
+@pytest.mark.parametrize(
+    ("ask", "command", "limit"),
+    [
+        (Docker.engine, "docker info --format '{{json .}}'", "0.1"),
+        (lambda docker: docker.image("x"), "docker image inspect x", "0.2"),
+        (lambda docker: docker.container("x"), "docker container inspect x", "0.2"),
+        (
+            lambda docker: docker.cluster_containers("x"),
+            "docker ps -aq --filter label=io.x-k8s.kind.cluster=x",
+            "0.2",
+        ),
+    ],
+)
+def test_engine_that_hangs_does_not_hang_the_lab(
+    put_on_path: Put, ask: Callable[[Docker], object], command: str, limit: str
+) -> None:
+    """Every question has an end, and the error says what was asked and what to do."""
+    put_on_path("docker", "exec /bin/sleep 30")
+    with pytest.raises(TimedOut) as raised:
+        ask(Docker(Processes(), info_seconds=0.1, answer_seconds=0.2))
+    assert raised.value.render() == (
+        "the Docker engine does not answer\n"
+        f"  where: {command}\n"
+        f"  seen:  no answer within {limit} s\n"
+        "  next:  see whether `docker ps` answers; if not, restart Docker Desktop or the Docker "
+        "service\n"
+        "         $ docker ps\n"
+        "         $ sudo systemctl restart docker"
+    )
+
+
+def test_questions_have_limits_by_themselves(docker: Docker) -> None:
+    """Long enough for a busy machine, short enough for who waits."""
+    assert (docker.info_seconds, docker.answer_seconds) == (INFO_SECONDS, ANSWER_SECONDS)
+    assert (INFO_SECONDS, ANSWER_SECONDS) == (20, 30)
+
+
+def test_listing_that_fails_is_told(put_on_path: Put, docker: Docker) -> None:
+    """A lab is not gone because its containers could not be listed."""
+    put_on_path("docker", "echo 'i/o error' >&2; exit 1")
+    with pytest.raises(ProcessFailed) as raised:
+        docker.cluster_containers("gpu-lab")
+    assert raised.value.seen == "i/o error"
 
 
 @pytest.mark.parametrize("config", [{"Labels": {"a": "b"}}, {"Labels": None}, {}, None])
