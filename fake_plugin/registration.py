@@ -6,6 +6,11 @@
 
 Nothing is concluded from an event: every pass looks at the sockets and the streams, and events
 only make the next pass come at once. Each attempt has a listener, and so a socket, of its own.
+
+One loss cannot be seen from here. Where a second plugin registers the same resource, a kubelet up
+to 1.36 goes by the second alone, yet keeps the stream of the first open. When the second is killed,
+the kubelet has no devices, and the first, whose socket and stream are as they were, does nothing:
+it takes a restart of it or of the kubelet. One plugin per node and resource is the rule.
 """
 
 import threading
@@ -134,20 +139,20 @@ class Registration:
         return self._timing.look
 
     def _is_watched(self) -> bool:
-        return self._standing is not None and self._standing.listener.streams.open > 0
+        return self._standing is not None and self._standing.listener.streams.watched
 
     def _broken(self, standing: _Standing, kubelet: Inode | None) -> str:
         """Return why a registration no longer holds, "" where it does."""
         streams = standing.listener.streams
         reason = ""
-        if kubelet is None and streams.open:
+        if kubelet is None and streams.watched:
             # A kubelet that still watches cannot be reached for anything better.
             pass
         elif kubelet is not None and kubelet != standing.kubelet:
             reason = "kubelet.sock is a new one: the kubelet has restarted"
         elif not standing.listener.is_in_place:
             reason = "the socket of this plugin was removed"
-        elif streams.opened and not streams.open:
+        elif streams.opened and not streams.watched:
             reason = "the kubelet no longer watches the list of devices"
         elif not streams.opened and standing.age > self._timing.first_stream:
             reason = "the kubelet has accepted the resource, and never asked for its devices"

@@ -15,9 +15,11 @@ MOST: Final = 8
 
 
 class Streams:
-    """Counts streams as they open and end, and ends them all.
+    """Counts streams as they open and end, tells the kubelet's from others, and ends them all.
 
-    `on_change` is called, from a thread of gRPC, when the number changes.
+    A call over a socket does not say who makes it. The kubelet's stream is the first: it is opened
+    within Register, before others learn of the socket. `on_change` is called, from a thread of
+    gRPC, when a stream opens or ends.
     """
 
     def __init__(self, resource: Resource, on_change: Callable[[], None]) -> None:
@@ -25,29 +27,32 @@ class Streams:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._open = 0
-        self._opened = 0
+        self._opened = False
+        self._watched = False
         self._closing = False
 
     @property
-    def open(self) -> int:
-        """How many streams are open."""
-        return self._open
+    def opened(self) -> bool:
+        """Whether there was a stream so far."""
+        return self._opened
 
     @property
-    def opened(self) -> int:
-        """How many streams there were so far."""
-        return self._opened
+    def watched(self) -> bool:
+        """Whether the kubelet's stream is open, whatever others are."""
+        return self._watched
 
     def enter(self, context: grpc.ServicerContext) -> bool:
         """Count a stream in, until its call ends; False where no more are served."""
         with self._lock:
             if self._closing or self._open >= MOST:
                 return False
+            leave = self._leave if self._opened else self._leave_kubelets
             self._open += 1
-            self._opened += 1
+            if not self._opened:
+                self._opened = self._watched = True
         # gRPC says so where the call has ended before its end could be listened to.
-        if not context.add_callback(self._leave):
-            self._leave()
+        if not context.add_callback(leave):
+            leave()
         say(events.STREAM_OPENED, resource=self._resource.name)
         self._on_change()
         return True
@@ -64,6 +69,10 @@ class Streams:
         """End all streams, and let no new one in."""
         self._closing = True
         self._resource.wake()
+
+    def _leave_kubelets(self) -> None:
+        self._watched = False
+        self._leave()
 
     def _leave(self) -> None:
         with self._lock:

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import grpc
 import pytest
 
+from fake_plugin.api.deviceplugin_pb2 import Empty
+from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
 from fake_plugin.backoff import Pace
 from fake_plugin.fleet import Share
+from fake_plugin.listener import target
 from tests.unit.fake_plugin.conftest import RESOURCE, RESTLESS, TIMING, Said, StartPlugin
-from tests.unit.fake_plugin.kubelet import Behaviour, Kubelet, wait_until
+from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, Behaviour, Kubelet, wait_until
 
 
 def sockets(folder: Path) -> list[str]:
@@ -237,6 +241,20 @@ def test_a_stream_that_the_kubelet_drops_is_followed_by_a_new_registration(
     wait_until("another Register", lambda: len(kubelet.registered) == 2)
     kubelet.wait_for_devices(RESOURCE, 2)
     assert "no longer watches" in str(said("registration-lost")[0]["reason"])
+
+
+def test_a_foreign_stream_does_not_hide_the_end_of_the_kubelets(
+    kubelet: Kubelet, start_plugin: StartPlugin
+) -> None:
+    """Whoever else watches the list, the kubelet is told again when it stops."""
+    start_plugin()
+    first = kubelet.wait_for_devices(RESOURCE, 2)
+    address = target(kubelet.folder / first.request.endpoint)
+    with grpc.insecure_channel(address, options=CHANNEL_OPTIONS) as channel:
+        next(DevicePluginStub(channel).ListAndWatch(Empty()))
+        first.channel.close()
+        wait_until("another Register", lambda: len(kubelet.registered) == 2)
+    kubelet.wait_for_devices(RESOURCE, 2)
 
 
 def test_a_kubelet_that_never_watches_is_told_again(

@@ -147,10 +147,10 @@ def test_a_stream_that_its_caller_leaves_is_counted_out(
     """The account of streams follows what callers do."""
     stream = plugin.ListAndWatch(Empty())
     next(stream)
-    assert (listener.streams.open, listener.streams.opened) == (1, 1)
+    assert (listener.streams.watched, listener.streams.opened) == (True, True)
     stream.cancel()
-    wait_until("the stream to be counted out", lambda: listener.streams.open == 0)
-    assert listener.streams.opened == 1
+    wait_until("the stream to be counted out", lambda: not listener.streams.watched)
+    assert listener.streams.opened
 
 
 def test_a_stream_whose_caller_left_before_it_opened_is_counted_out(
@@ -160,8 +160,25 @@ def test_a_stream_whose_caller_left_before_it_opened_is_counted_out(
     context = create_autospec(grpc.ServicerContext, instance=True)
     context.add_callback.return_value = False
     account = streams.Streams(resource, lambda: None)
-    account.enter(context)
-    assert (account.open, account.opened) == (0, 1)
+    assert all(account.enter(context) for _ in range(streams.MOST + 1))
+    assert (account.watched, account.opened) == (False, True)
+
+
+def test_the_first_stream_alone_is_the_kubelets(
+    plugin: DevicePluginStub, listener: Listener, said: Said
+) -> None:
+    """Neither does another's end count as the kubelet's, nor does another's stream hide it."""
+    opened = []
+    for _ in range(3):
+        opened.append(plugin.ListAndWatch(Empty()))
+        next(opened[-1])
+    kubelets, others, more = opened
+    others.cancel()
+    wait_until("the end of the other's", lambda: len(said("stream-ended")) == 1)
+    assert listener.streams.watched
+    kubelets.cancel()
+    wait_until("the end of the kubelet's", lambda: not listener.streams.watched)
+    assert more.is_active()
 
 
 def test_streams_end_when_the_listener_closes(plugin: DevicePluginStub, listener: Listener) -> None:
