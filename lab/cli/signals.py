@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from types import FrameType
 from typing import Final
 
@@ -20,12 +21,13 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @contextmanager
 def raise_interrupted() -> Iterator[None]:
     """Let signals raise `Interrupted` inside the block."""
-    received: list[int] = []
+    turns = count(1)
 
     def on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signal's shape
-        received.append(number)
+        # In one step: a second signal can arrive while the first one is being handled.
+        turn = next(turns)
         name = signal.Signals(number).name
-        if len(received) == 2:  # noqa: PLR2004 - the second of three
+        if turn == 2:  # noqa: PLR2004 - the second of three
             _say(f"{name}: still cleaning up; once more leaves it as it is\n")
             return
         raise Interrupted(f"interrupted by {name}")

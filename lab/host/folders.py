@@ -22,7 +22,7 @@ class Folders:
     def of(cls, environment: Mapping[str, str] | None = None) -> "Folders":
         """Return the folders that the environment (default: this process's) asks for."""
         env = os.environ if environment is None else environment
-        home = Path(env["HOME"]) if env.get("HOME") else Path.home()
+        home = Path(env["HOME"]).absolute() if env.get("HOME") else Path.home()
         return cls(
             state=_folder(env, "GPULAB_STATE_HOME", "XDG_STATE_HOME", home / ".local/state"),
             cache=_folder(env, "GPULAB_CACHE_HOME", "XDG_CACHE_HOME", home / ".cache"),
@@ -41,7 +41,8 @@ def unwritable(folder: Path, variable: str, error: OSError) -> NotReady:
 
 def _folder(env: Mapping[str, str], own: str, xdg: str, default: Path) -> Path:
     if env.get(own):
-        return Path(env[own]).absolute()
+        # Without `..` in it: what mounts the folder, and tells it by its path, would clean that.
+        return Path(os.path.abspath(env[own]))  # noqa: PTH100 - `absolute` leaves `..` as it is
     base = Path(env.get(xdg, ""))
     # The specification says that a relative path is to be ignored.
     return (base if base.is_absolute() else default) / "gpu-lab"

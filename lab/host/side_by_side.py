@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from lab.host.processes import Processes
 
+_LOOK_SECONDS: Final = 0.5
 _R = TypeVar("_R")
 
 
@@ -43,6 +44,10 @@ def side_by_side(processes: Processes) -> Iterator[Start]:
 
 def settle(*futures: Future[Any]) -> None:
     """Wait until all have ended well, or until the first has not, and raise its error."""
-    ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
-    for each in ended:
-        each.result()
+    running: set[Future[Any]] = set(futures)
+    while running and not any(each.done() and each.exception() for each in futures):
+        # Woken now and then: a signal that another thread receives does not end this wait.
+        _, running = wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_EXCEPTION)
+    for each in futures:
+        if each.done():
+            each.result()

@@ -8,7 +8,7 @@ from lab.cluster.client import Client, connect
 from lab.cluster.objects import Node, Pod
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import NotReady
-from lab.core.fleet import Fleet, load_fleet
+from lab.core.fleet import Fleet
 from lab.install.plugin import NAMESPACE, SELECTOR, missing
 from lab.install.site import Site
 
@@ -82,14 +82,25 @@ class RunningLab:
 
 
 def running_lab(site: Site, name: str) -> RunningLab:
-    """Find a lab and connect to it; raises `NotReady` where there is none."""
+    """Find a lab and connect to it.
+
+    Raises `NotReady` where there is none, or one that is still being created; `ApiFailed` where
+    its kubeconfig is lost.
+    """
     folder = LabFolder.of(site.folders, name)
     record = folder.read()
-    if record is None or not folder.kubeconfig.exists():
+    if record is None:
         raise NotReady(
             f"there is no lab {name!r}",
             where=str(folder.path),
             remedy="create it",
+            commands=(f"gpulab up --name {name}",),
+        )
+    if record.phase == "creating" and not folder.kubeconfig.exists():
+        raise NotReady(
+            f"the creation of the lab {name!r} has not ended",
+            where=str(folder.path),
+            remedy="let it end; if no gpulab is at work on it any more, create it again",
             commands=(f"gpulab up --name {name}",),
         )
     return RunningLab(record, folder, connect(folder.kubeconfig, name))
@@ -97,7 +108,7 @@ def running_lab(site: Site, name: str) -> RunningLab:
 
 def observe(lab: RunningLab) -> LabStatus:
     """Ask the cluster, and return what it says."""
-    fleet = load_fleet(lab.folder.fleet) if lab.folder.fleet.exists() else None
+    fleet = lab.folder.placed_fleet()
     pods = lab.client.pods()
     nodes = lab.client.nodes()
     return LabStatus(

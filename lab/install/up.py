@@ -29,6 +29,7 @@ from lab.host.processes import Processes
 from lab.host.side_by_side import settle, side_by_side
 from lab.images.plugin import PluginImage, build_plugin_image
 from lab.install import node_image, plugin, plugin_image
+from lab.install.down import remove
 from lab.install.lock import alone
 from lab.install.site import Site
 
@@ -188,8 +189,7 @@ def undone_unless_it_stands(cluster: KindCluster, progress: Progress) -> Iterato
             # The command's own processes are cancelled by now; the removal needs fresh ones.
             fresh = KindCluster(cluster.name, Docker(Processes()), cluster.folder)
             with progress.step("Removing what was made of it"):
-                fresh.delete(just_interrupted=True)
-                fresh.folder.remove()
+                remove(fresh, just_interrupted=True)
         raise
 
 

@@ -24,6 +24,8 @@ _ROLE_LABEL: Final = "io.x-k8s.kind.role"
 #: An engine may still be creating a container whose `docker run` was ended: look again.
 _LATE_CONTAINERS_SECONDS: Final = 1.0
 _DELETE_ROUNDS: Final = 4
+#: What Docker Desktop puts before the paths of the machine that it runs on.
+_DOCKER_DESKTOP: Final = "/host_mnt"
 _LOOK_SECONDS: Final = 0.3
 
 
@@ -55,8 +57,8 @@ class KindCluster:
         return found
 
     def _owns(self, container: Container) -> bool:
-        # Docker Desktop puts a prefix of its own before the path of the host.
-        return container.mounts.get(OWNER_MOUNT, "").endswith(str(self.folder.owner_mark))
+        mark = str(self.folder.owner_mark)
+        return container.mounts.get(OWNER_MOUNT) in (mark, f"{_DOCKER_DESKTOP}{mark}")
 
     def workers(self) -> tuple[str, ...]:
         """Return the names of the worker nodes in the order of the configuration."""

@@ -1,5 +1,6 @@
 """Ctrl-C, SIGTERM and a closed terminal, sent to a command that is at work."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -7,6 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
+
+from lab.cli.signals import raise_interrupted
+from lab.core.errors import Interrupted
 
 #: A command whose work and whose clean-up both last until they are told a line.
 COMMAND = """
@@ -112,3 +116,19 @@ def test_closed_terminal_does_not_end_what_nohup_runs(working: Callable[..., Wor
     command = working(partial(signal.signal, signal.SIGHUP, signal.SIG_IGN))
     command.interrupt(signal.SIGHUP)
     assert command.ends(told="\n\n") == (0, "cleaning up\nclean\n", "")
+
+
+def test_two_signals_at_once_interrupt_too() -> None:
+    """The second can come while the first is handled; neither may swallow the other."""
+    both = {signal.SIGINT, signal.SIGTERM}
+
+    def work() -> None:
+        with raise_interrupted():
+            signal.pthread_sigmask(signal.SIG_BLOCK, both)
+            for number in both:
+                os.kill(os.getpid(), number)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+
+    with pytest.raises(Interrupted, match="interrupted by SIG"):
+        work()
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) & both == set()

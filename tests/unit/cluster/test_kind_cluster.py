@@ -57,11 +57,12 @@ def test_nodes_of_the_lab_are_found(cluster: KindCluster, engine: FakeEngine) ->
     assert [each.name for each in cluster.containers()] == ["t-lab-control-plane", "t-lab-worker"]
 
 
-@pytest.mark.parametrize("mark", ["", "/elsewhere/t-lab/node"])
+@pytest.mark.parametrize("mark", ["", "/elsewhere/t-lab/node", "/elsewhere{own}", "/host_mnt"])
 def test_cluster_that_others_made_is_refused(
     cluster: KindCluster, engine: FakeEngine, mark: str
 ) -> None:
     """The name is not enough, nor is a lab of another state folder ours."""
+    mark = mark.format(own=cluster.folder.owner_mark)
     foreign = engine.node("t-lab-worker", mark=mark)
     engine.set(containers=[*engine.nodes("control-plane"), foreign])
     with pytest.raises(NotReady) as raised:

@@ -55,3 +55,11 @@ def test_environment_of_this_process_is_the_default(monkeypatch: pytest.MonkeyPa
     """Nothing has to be handed in."""
     monkeypatch.setenv("GPULAB_CACHE_HOME", "/fast")
     assert Folders.of().cache == Path("/fast")
+
+
+def test_folder_has_no_way_back_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Docker reports a mounted folder by its clean path, and a lab knows its nodes by that."""
+    monkeypatch.chdir(tmp_path)
+    folders = Folders.of({"HOME": "home", "GPULAB_STATE_HOME": "../x/./st"})
+    assert folders.state == tmp_path.parent / "x" / "st"
+    assert folders.cache == tmp_path / "home/.cache/gpu-lab"

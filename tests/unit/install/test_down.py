@@ -3,7 +3,7 @@
 import pytest
 
 from lab.cluster.record import LabFolder, Record
-from lab.core.errors import CleanUpFailed, NotReady
+from lab.core.errors import CleanUpFailed, Interrupted, NotReady
 from lab.install.down import take_down
 from lab.install.lock import alone
 from lab.install.site import Site
@@ -111,3 +111,18 @@ def test_lab_that_is_being_made_is_left_alone(site: Site, engine: FakeEngine) ->
     ):
         take_down("t-lab", site)
     assert len(engine.names()) == 2
+
+
+def test_interrupted_removal_says_how_to_go_on(
+    site: Site, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of the lab is still there, and the user is told."""
+    engine.set(containers=engine.nodes())
+
+    def interrupted(*_: object) -> None:
+        raise Interrupted("interrupted by SIGINT")
+
+    monkeypatch.setattr("lab.cluster.kind.cluster.remove", interrupted)
+    with pytest.raises(Interrupted, match="some of it is still there") as raised:
+        take_down("t-lab", site)
+    assert raised.value.commands == ("gpulab down --name t-lab",)

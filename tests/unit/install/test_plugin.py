@@ -204,3 +204,13 @@ def test_node_that_is_not_ready_keeps_a_lab_from_being_ready(client: Client, api
     api.add(node("t-lab-control-plane", ready=False), node("t-lab-worker", devices=2))
     placed = Fleet.default().placed_on(["t-lab-worker"])
     assert missing(client.nodes(), placed) == ["t-lab-control-plane: the node is not Ready"]
+
+
+@pytest.mark.parametrize(("count", "memory"), [(2, "50Mi"), (20_000, "70Mi"), (74_898, "124Mi")])
+def test_memory_of_the_plugin_grows_with_its_devices(count: int, memory: str) -> None:
+    """The chapter's 50 MiB hold for any usual count; a huge one must not be killed for it."""
+    fleet = Fleet((Pool("a", 1, GPU, count, node_names=("w",)),))
+    _, daemon_set = manifests(fleet, "plugin:1")
+    (container,) = daemon_set["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"]["memory"] == memory
+    assert container["resources"]["requests"]["memory"] == memory

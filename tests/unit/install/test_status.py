@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from lab.cluster.record import LabFolder, Record
-from lab.core.errors import NotReady
+from lab.cluster.record import LabFolder, Record, RecordDamaged
+from lab.core.errors import CheckFailed, NotReady
 from lab.core.fleet import Fleet, Pool
 from lab.install.site import Site
 from lab.install.status import Devices, LabStatus, PluginStatus, observe, running_lab
@@ -178,10 +178,44 @@ def test_plugins_are_those_pods_alone(look: Callable[[], LabStatus], api: FakeAp
     )
 
 
-@pytest.mark.parametrize("missing", ["kubeconfig", "lab.json"])
-def test_lab_that_is_not_there_is_no_lab(site: Site, folder: LabFolder, missing: str) -> None:
-    """Nor is one whose creation has not come as far as a kubeconfig."""
-    (folder.path / missing).unlink()
+def test_lab_without_a_record_is_no_lab(site: Site, folder: LabFolder) -> None:
+    """The record is what makes a lab ours."""
+    (folder.path / "lab.json").unlink()
     with pytest.raises(NotReady, match="there is no lab 't-lab'") as raised:
         running_lab(site, "t-lab")
     assert raised.value.commands == ("gpulab up --name t-lab",)
+
+
+def test_lab_that_is_being_created_is_not_there_yet(site: Site, folder: LabFolder) -> None:
+    """Its creation, or what a crash left of it, has not come as far as a kubeconfig."""
+    folder.write(Record("t-lab", "kind", "creating", "node:v1"))
+    folder.kubeconfig.unlink()
+    with pytest.raises(NotReady, match="the creation of the lab 't-lab' has not ended") as raised:
+        running_lab(site, "t-lab")
+    assert raised.value.commands == ("gpulab up --name t-lab",)
+
+
+def test_lab_that_lost_its_kubeconfig_is_there(site: Site, folder: LabFolder) -> None:
+    """Its nodes run, so the way out is to have the file written again."""
+    folder.kubeconfig.unlink()
+    with pytest.raises(CheckFailed, match="the lab's kubeconfig is gone") as raised:
+        running_lab(site, "t-lab")
+    path = str(folder.kubeconfig)
+    assert raised.value.where == path
+    assert raised.value.commands == (
+        f"kind export kubeconfig --name t-lab --kubeconfig {path}",
+    )
+
+
+def test_damaged_copy_of_the_fleet_is_the_labs_own(
+    look: Callable[[], LabStatus], folder: LabFolder
+) -> None:
+    """The user did not write it, so there is nothing of theirs to correct."""
+    folder.fleet.write_text("pools: [")
+    with pytest.raises(RecordDamaged, match="the lab's own copy of its fleet cannot") as raised:
+        look()
+    error = raised.value
+    assert (error.where, error.exit_code) == (str(folder.fleet), 1)
+    assert "is not YAML" in error.seen
+    assert "writes the copy anew" in error.remedy
+    assert error.commands == ("gpulab up --name t-lab",)
