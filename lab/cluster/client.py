@@ -8,6 +8,7 @@ this module still takes half a second: import it late.
 
 import http
 import json
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -224,7 +225,18 @@ def connect(kubeconfig: Path, lab: str) -> Client:
     try:
         api = config.new_client_from_config(str(kubeconfig), client_configuration=settings)
     except (config.ConfigException, YAMLError, OSError) as error:
-        raise ApiFailed(
-            "the lab's kubeconfig cannot be used", where=str(kubeconfig), seen=str(error)
-        ) from error
+        raise _kubeconfig_lost(kubeconfig, lab, error) from error
     return Client(api, kubeconfig, lab)
+
+
+def _kubeconfig_lost(kubeconfig: Path, lab: str, error: Exception) -> ApiFailed:
+    export = ("kind", "export", "kubeconfig", "--name", lab, "--kubeconfig", str(kubeconfig))
+    # kind adds to a file that is there, and would stumble over this one.
+    clear = (shlex.join(("rm", str(kubeconfig))),) if kubeconfig.exists() else ()
+    return ApiFailed(
+        f"the lab's kubeconfig {'cannot be used' if clear else 'is gone'}",
+        where=str(kubeconfig),
+        seen=str(error),
+        remedy="have kind write it again",
+        commands=(*clear, shlex.join(export)),
+    )

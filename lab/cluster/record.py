@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from lab.core.errors import CheckFailed, CleanUpFailed
+from lab.core.fleet import Fleet, FleetError, load_fleet
 from lab.host.folders import Folders, unwritable
 
 Phase = Literal["creating", "ready"]
@@ -19,7 +20,7 @@ _PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 
 class RecordDamaged(CheckFailed):
-    """The record of a lab cannot be read; the cluster itself may be well."""
+    """A file in which the lab remembers cannot be read; the cluster itself may be well."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,22 @@ class LabFolder:
                 seen=f"{type(error).__name__}: {error}",
                 remedy="remove the lab and create it again",
                 commands=(f"gpulab down --name {self.path.name}",),
+            ) from error
+
+    def placed_fleet(self) -> Fleet | None:
+        """Return the fleet on the nodes, None before there was one; raises `RecordDamaged`."""
+        if not self.fleet.exists():
+            return None
+        try:
+            return load_fleet(self.fleet)
+        except FleetError as error:
+            raise RecordDamaged(
+                "the lab's own copy of its fleet cannot be read",
+                where=str(self.fleet),
+                seen=error.seen,
+                remedy="bring the lab up again, with --fleet if it has another fleet than the "
+                "default: that writes the copy anew",
+                commands=(f"gpulab up --name {self.path.name}",),
             ) from error
 
     def write(self, record: Record) -> None:

@@ -218,12 +218,24 @@ def test_server_that_does_not_start_is_given_up(nobody: Client) -> None:
     assert raised.value.seen == "Connection refused"
 
 
-@pytest.mark.parametrize("content", [None, "", "kind: Config", "{"])
-def test_useless_kubeconfig_is_named(tmp_path: Path, content: str | None) -> None:
-    """Missing, empty or damaged: the file is in the error."""
+@pytest.mark.parametrize("content", ["", "kind: Config", "{"])
+def test_useless_kubeconfig_is_replaced(tmp_path: Path, content: str) -> None:
+    """Empty or damaged: what stands there has to go first, for kind would add to it."""
     path = tmp_path / "kubeconfig"
-    if content is not None:
-        path.write_text(content)
+    path.write_text(content)
     with pytest.raises(ApiFailed, match="the lab's kubeconfig cannot be used") as raised:
         connect(path, "t-lab")
     assert raised.value.where == str(path)
+    assert raised.value.commands == (
+        f"rm {path}",
+        f"kind export kubeconfig --name t-lab --kubeconfig {path}",
+    )
+
+
+def test_missing_kubeconfig_is_written_again(tmp_path: Path) -> None:
+    """With a path that can be pasted."""
+    path = tmp_path / "my lab"
+    with pytest.raises(ApiFailed, match="the lab's kubeconfig is gone") as raised:
+        connect(path, "t-lab")
+    assert raised.value.where == str(path)
+    assert raised.value.commands == (f"kind export kubeconfig --name t-lab --kubeconfig '{path}'",)

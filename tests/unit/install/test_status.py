@@ -202,9 +202,7 @@ def test_lab_that_lost_its_kubeconfig_is_there(site: Site, folder: LabFolder) ->
         running_lab(site, "t-lab")
     path = str(folder.kubeconfig)
     assert raised.value.where == path
-    assert raised.value.commands == (
-        f"kind export kubeconfig --name t-lab --kubeconfig {path}",
-    )
+    assert raised.value.commands == (f"kind export kubeconfig --name t-lab --kubeconfig {path}",)
 
 
 def test_damaged_copy_of_the_fleet_is_the_labs_own(
