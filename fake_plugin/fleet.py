@@ -5,6 +5,7 @@ in silence: a key that the plugin does not act on is refused by its name, becaus
 asked for and never happens teaches the wrong lesson.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from fake_plugin.resource_name import broken_rule
 _FIXED: Final = {"apiVersion": "gpu-lab/v1", "kind": "Fleet"}
 #: `taint` is about the node and not its devices: the lab acts on it, the plugin lets it pass.
 _POOL: Final = ("name", "nodes", "nodeNames", "resource", "count", "taint")
+#: As Python writes a number, and short enough to be read as one.
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ def read_shares(file: Path, node: str) -> tuple[Share, ...]:
 def _shares(pools: tuple[Mapping, ...], node: str) -> Iterator[Share]:
     served: set[str] = set()
     for pool in pools:
-        share, members = _share(pool), _members(pool)
-        if node not in members:
+        share, is_member = _share(pool), _has(pool, node)
+        if not is_member:
             continue
         # A kubelet keeps one list per resource: that of a second pool would replace the first.
         if share.resource in served:
@@ -66,13 +69,15 @@ def _share(pool: Mapping) -> Share:
     return Share(pool.text("name"), resource, pool.number("count", least=0))
 
 
-def _members(pool: Mapping) -> tuple[str, ...]:
+def _has(pool: Mapping, node: str) -> bool:
     nodes, names = pool.number("nodes", least=1), pool.texts("nodeNames")
     if names is None:
-        return tuple(f"{pool.text('name')}-{index}" for index in range(nodes))
+        prefix = f"{pool.text('name')}-"
+        index = _INDEX.fullmatch(node.removeprefix(prefix)) if node.startswith(prefix) else None
+        return index is not None and int(index[0]) < nodes
     if len(names) != nodes:
         pool.refuse("nodeNames", f"must have as many names as nodes says, {nodes}")
-    return names
+    return node in names
 
 
 def _refuse_twins(pools: tuple[Mapping, ...]) -> None:

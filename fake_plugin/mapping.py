@@ -16,6 +16,7 @@ except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]  # the same loader, in Python
 
 _SHOWN_CHARACTERS: Final = 200
+_LARGEST: Final = 2**31 - 1
 
 
 class _Loader(SafeLoader):
@@ -26,10 +27,13 @@ class _Loader(SafeLoader):
         node: yaml.MappingNode,
         deep: bool = False,  # noqa: FBT001, FBT002 - as in the class above
     ) -> dict[Hashable, object]:
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.YAMLError(f"the key {key!r} stands twice in one mapping")
+        keys: set[str] = set()
+        for key, _ in node.value:
+            # Other keys, such as lists, are refused below.
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in keys:
+                    raise yaml.YAMLError(f"the key {_cut(key.value)!r} stands twice in one mapping")
+                keys.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -80,11 +84,11 @@ class Mapping:
         return value
 
     def number(self, name: str, *, least: int) -> int:
-        """Return a whole number from `least`."""
+        """Return a whole number from `least` to 2147483647."""
         value = self._required(name)
         # To Python, true is a number.
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            self.refuse(name, f"must be a whole number from {least}")
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _LARGEST:
+            self.refuse(name, f"must be a whole number from {least} to {_LARGEST}")
         return value
 
     def flag(self, name: str) -> bool:
@@ -125,7 +129,7 @@ class Mapping:
 
     def _required(self, name: str) -> object:
         if name not in self.values:
-            present = ", ".join(self.values) or "none"
+            present = _cut(", ".join(self.values)) or "none"
             raise _wrong(
                 self.file, f"{self.path(name)} is missing", f"keys that are there: {present}"
             )
@@ -138,5 +142,12 @@ def _wrong(file: Path, what: str, seen: str) -> WrongUse:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        return _cut(repr(value))
+    except ValueError:
+        # Python writes no number out that has more digits than 4300.
+        return "a number of thousands of digits"
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"

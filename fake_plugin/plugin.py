@@ -78,10 +78,11 @@ class Plugin:
 
 
 def _resource(node: str, share: Share) -> Resource:
-    resource = Resource(share.resource, _devices(node, share))
-    # A kubelet must be able to take the list also when each device is "Unhealthy", which takes two
-    # bytes more than "Healthy". The lab counts in the same way.
-    size = resource.listing.ByteSize() + 2 * share.count
+    # One device tells the size of all, whose IDs are of one length: a count that is far too large
+    # is refused before it is made. A kubelet must be able to take the list also when each device is
+    # "Unhealthy", which takes two bytes more than "Healthy". The lab counts in the same way.
+    one = Resource(share.resource, _devices(node, replace(share, count=1)))
+    size = (one.listing.ByteSize() + 2) * share.count
     if size > MESSAGE_LIMIT:
         raise WrongUse(
             f"{share.count} devices are too many for one list",
@@ -89,7 +90,7 @@ def _resource(node: str, share: Share) -> Resource:
             seen=f"the list has up to {size} bytes, and the kubelet takes {MESSAGE_LIMIT}",
             remedy="lower the pool's count",
         )
-    return resource
+    return Resource(share.resource, _devices(node, share))
 
 
 def _devices(node: str, share: Share) -> Iterator[Device]:

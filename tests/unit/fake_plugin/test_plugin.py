@@ -28,3 +28,19 @@ def test_as_many_devices_as_fit_are_served(
     monkeypatch.setattr(plugin, "MESSAGE_LIMIT", 560)
     start_plugin(Share("chapter", RESOURCE, 10))
     kubelet.wait_for_devices(RESOURCE, 10)
+
+
+def test_a_count_far_too_large_is_refused_before_devices_are_made(
+    start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node's memory does not depend on what somebody wrote into a file."""
+    made: list[int] = []
+
+    def device_id(_node: str, _pool: str, index: int) -> str:
+        made.append(index)
+        return "x" * 41
+
+    monkeypatch.setattr("fake_plugin.vendors.generic.device_id", device_id)
+    with pytest.raises(WrongUse, match="100000 devices are too many"):
+        start_plugin(Share("chapter", RESOURCE, 100_000))
+    assert made == [0]

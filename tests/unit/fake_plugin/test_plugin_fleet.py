@@ -34,6 +34,22 @@ def test_a_pool_without_node_names_has_numbered_nodes(
     assert shares == (Share("chapter", "example.com/device", 2),) * count
 
 
+@pytest.mark.parametrize("node", ["chapter-0", "chapter-299999999"])
+def test_a_node_of_many_is_told_by_its_number(tmp_path: Path, node: str) -> None:
+    """However many there are, the others are not counted out."""
+    file = fleet(tmp_path, of_pools(POOL.replace("nodes: 2", "nodes: 300000000")))
+    assert read_shares(file, node)
+
+
+@pytest.mark.parametrize(
+    "number", ["300000000", "00", "+1", "-1", "1_0", "\u0661", "1\n", "", "chapter-0", "9" * 5000]
+)
+def test_a_node_of_another_number_is_none(tmp_path: Path, number: str) -> None:
+    """The number is below that of nodes, and written as in the node's name."""
+    file = fleet(tmp_path, of_pools(POOL.replace("nodes: 2", "nodes: 300000000")))
+    assert read_shares(file, f"chapter-{number}") == ()
+
+
 def test_node_names_replace_the_numbered_ones(tmp_path: Path) -> None:
     """A pool that names its nodes has these and no others."""
     file = fleet(tmp_path, of_pools(f"{POOL}, nodeNames: [kind-worker, kind-worker2]"))
@@ -91,6 +107,9 @@ def test_a_key_of_a_pool_that_is_not_acted_on_is_refused(tmp_path: Path, key: st
         ("nodes: 2", "nodes: 2, taint: 1", "pools[0].taint must be true or false"),
         ("nodes: 2", "nodes: 2, nodes: 3", "is no YAML"),
         ("nodes: 2", "nodes: [", "is no YAML"),
+        ("nodes: 2", "nodes: 2, [a]: 3, [a]: 3", "is no YAML"),
+        ("count: 2", f"count: 0x{'f' * 5000}", "pools[0].count must be a whole number from 0 to"),
+        ("nodes: 2", "nodes: 2147483648", "pools[0].nodes must be a whole number from 1 to 21474"),
         ("nodes: 2", "1: 2", "pools[0] must be a mapping"),
     ],
 )
