@@ -18,16 +18,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.cli.console import progress_for
+from lab.cluster.kind.nodes import load_image
 from lab.cluster.kind.program import Kind, find_kind
 from lab.cluster.kind.removal import remove
 from lab.host.docker import Docker
 from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.images.node import node_image_reference
-from lab.images.plugin import build_plugin_image
+from lab.images.plugin import PluginImage, build_plugin_image
 
 ROUNDS = 3
 NAME = "bench"
+BARE = f"{NAME}-bare"
 CONFIG = Path("kind-config.yaml")
 GPULAB = (sys.executable, "-m", "lab.cli.main")
 
@@ -48,15 +50,19 @@ def timed(*argv: str | os.PathLike[str], env: dict[str, str] | None = None) -> f
     return time.monotonic() - started
 
 
-def bare(kind: Kind, image: str, folder: Path, docker: Docker) -> float:
-    """Create a cluster with kind alone, and remove it; return the seconds of the creation."""
-    name = f"{NAME}-bare"
-    cluster = ("cluster", "--name", name, "--kubeconfig", folder / "bare")
+def bare(kind: Kind, image: str, folder: Path) -> float:
+    """Create a cluster with kind alone; return the seconds. The caller removes it."""
+    cluster = ("cluster", "--name", BARE, "--kubeconfig", folder / "bare")
     options = ("--image", image, "--config", CONFIG, "--wait", "5m")
-    try:
-        return timed(kind.path, "create", *cluster, *options)
-    finally:
-        remove(docker, docker.cluster_containers(name))
+    return timed(kind.path, "create", *cluster, *options)
+
+
+def loading(docker: Docker, plugin: PluginImage) -> float:
+    """Load the plugin image into both nodes of the bare cluster; return the seconds."""
+    nodes = [each.name for each in docker.cluster_containers(BARE)]
+    started = time.monotonic()
+    load_image(docker.processes, nodes, plugin.archive, plugin.reference)
+    return time.monotonic() - started
 
 
 def lab(folder: Path) -> Figures:
@@ -105,10 +111,15 @@ def main() -> None:
     plugin = build_plugin_image(processes, folders, progress)
     labs: list[Figures] = []
     bares: list[float] = []
+    loads: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(ROUNDS):
             with progress.step(f"round {turn + 1} of {ROUNDS}: bare kind"):
-                bares.append(bare(kind, image, Path(folder), docker))
+                try:
+                    bares.append(bare(kind, image, Path(folder)))
+                    loads.append(loading(docker, plugin))
+                finally:
+                    remove(docker, docker.cluster_containers(BARE))
             with progress.step(f"round {turn + 1} of {ROUNDS}: gpulab up"):
                 labs.append(lab(Path(folder)))
     ours, theirs = [each.seconds for each in labs], bares
@@ -119,6 +130,7 @@ def main() -> None:
     print(f"fork→Register   ms  {row([each.registered_ms for each in labs])}")
     print(f"plugin memory   MiB {row([each.memory / 2**20 for each in labs])}")
     print(f"plugin image    MB  {plugin.size / 1e6:.1f}")
+    print(f"into two nodes  s   {row(loads)}")
 
 
 def row(values: list[float]) -> str:
