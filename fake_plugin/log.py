@@ -9,6 +9,7 @@ under their own names. All events are in `fake_plugin.events`.
 import json
 import logging
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -79,18 +80,22 @@ _TICKS_PER_SECOND: Final = 100
 
 
 class Sparingly:
-    """Decides whether a text is said again: each once, and then rarely."""
+    """Decides whether a text is said again: each once, and then rarely, whatever thread asks."""
 
     def __init__(self, every_seconds: float) -> None:
         self._every_seconds = every_seconds
         self._said: dict[str, float] = {}
+        self._lock = threading.Lock()
 
     def is_due(self, text: str) -> bool:
         """Tell whether to say `text` now; a yes is remembered."""
         now = time.monotonic()
-        self._said = {each: at for each, at in self._said.items() if now - at < self._every_seconds}
-        return self._said.setdefault(text, now) == now
+        with self._lock:
+            kept = {each: at for each, at in self._said.items() if now - at < self._every_seconds}
+            self._said = {text: now} | kept
+        return text not in kept
 
     def forget(self) -> None:
         """Let the next text be said, whatever it is."""
-        self._said.clear()
+        with self._lock:
+            self._said.clear()

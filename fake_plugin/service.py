@@ -2,7 +2,7 @@
 
 # ruff: noqa: N802 - the names of the calls are those of the API
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NoReturn
 
 import grpc
@@ -23,7 +23,7 @@ from fake_plugin.api.deviceplugin_pb2 import (
 )
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
 from fake_plugin.device import Device
-from fake_plugin.log import say
+from fake_plugin.log import Sparingly, say
 from fake_plugin.resource import Resource
 from fake_plugin.streams import Streams
 from fake_plugin.vendors import generic
@@ -34,6 +34,10 @@ OPTIONS: Final = DevicePluginOptions(
     pre_start_required=False, get_preferred_allocation_available=True
 )
 _SHOWN_IDS: Final = 16
+#: IDs that are unknown may be anything, of any length, and asked for again and again.
+_SHOWN_UNKNOWN_IDS: Final = 3
+_SHOWN_CHARACTERS: Final = 80
+_REPEAT_SECONDS: Final = 10.0
 
 
 class Service(DevicePluginServicer):
@@ -42,6 +46,7 @@ class Service(DevicePluginServicer):
     def __init__(self, resource: Resource, streams: Streams) -> None:
         self._resource = resource
         self._streams = streams
+        self._unknown_said = Sparingly(_REPEAT_SECONDS)
 
     def GetDevicePluginOptions(
         self, request: Empty, context: grpc.ServicerContext
@@ -77,7 +82,7 @@ class Service(DevicePluginServicer):
         """Say how each container gets its devices; INVALID_ARGUMENT for one that is unknown."""
         response = AllocateResponse()
         for container in request.container_requests:
-            devices = self._known(container.devices_ids, context)
+            devices = self._known("Allocate", container.devices_ids, context)
             answer = generic.container_answer(self._resource.name, devices)
             response.container_responses.append(answer)
             say(
@@ -92,7 +97,7 @@ class Service(DevicePluginServicer):
         self, request: PreStartContainerRequest, context: grpc.ServicerContext
     ) -> PreStartContainerResponse:
         """Agree to the start of a container; INVALID_ARGUMENT for a device that is unknown."""
-        self._known(request.devices_ids, context)
+        self._known("PreStartContainer", request.devices_ids, context)
         say(
             events.PRE_STARTED,
             resource=self._resource.name,
@@ -114,22 +119,30 @@ class Service(DevicePluginServicer):
     def _has(self, device_id: str) -> bool:
         return self._resource.find(device_id) is not None
 
-    def _known(self, ids: Iterable[str], context: grpc.ServicerContext) -> list[Device]:
-        devices = []
-        for device_id in ids:
-            device = self._resource.find(device_id)
-            if device is None:
-                self._refuse(device_id, context)
-            devices.append(device)
+    def _known(self, call: str, ids: Sequence[str], context: grpc.ServicerContext) -> list[Device]:
+        found = [self._resource.find(device_id) for device_id in ids]
+        devices = [device for device in found if device is not None]
+        if len(devices) < len(ids):
+            self._refuse(call, [each for each in ids if not self._has(each)], context)
         return devices
 
-    def _refuse(self, device_id: str, context: grpc.ServicerContext) -> NoReturn:
-        say(events.UNKNOWN_DEVICE, resource=self._resource.name, device=device_id)
-        text = f"{self._resource.name} has no device {device_id!r} on this node"
+    def _refuse(self, call: str, unknown: list[str], context: grpc.ServicerContext) -> NoReturn:
+        short = [_cut(device_id) for device_id in unknown]
+        if self._unknown_said.is_due(call):
+            devices = _shown(short, _SHOWN_UNKNOWN_IDS)
+            say(events.UNKNOWN_DEVICE, resource=self._resource.name, call=call, devices=devices)
+        named = ", ".join(_shown([repr(each) for each in short], _SHOWN_UNKNOWN_IDS))
+        text = f"{self._resource.name} has no device {named} on this node"
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, text)
 
 
-def _shown(ids: Iterable[str]) -> list[str]:
+def _shown(ids: Iterable[str], most: int = _SHOWN_IDS) -> list[str]:
     ids = list(ids)
-    more = len(ids) - _SHOWN_IDS
-    return ids if more <= 0 else [*ids[:_SHOWN_IDS], f"and {more} more"]
+    more = len(ids) - most
+    return ids if more <= 0 else [*ids[:most], f"and {more} more"]
+
+
+def _cut(device_id: str) -> str:
+    if len(device_id) <= _SHOWN_CHARACTERS:
+        return device_id
+    return f"{device_id[: _SHOWN_CHARACTERS - 1]}…"

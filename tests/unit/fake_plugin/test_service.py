@@ -86,7 +86,23 @@ def test_an_unknown_device_is_refused_by_name(
             call()
         assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
         assert caught.value.details() == f"example.com/device has no device {name!r} on this node"
-    assert [facts["device"] for facts in said("unknown-device")] == [name, name]
+    assert said("unknown-device") == [
+        {"resource": "example.com/device", "call": call, "devices": [name]}
+        for call in ("Allocate", "PreStartContainer")
+    ]
+
+
+def test_unknown_devices_are_shown_in_short(plugin: DevicePluginStub, said: Said) -> None:
+    """Whatever is asked for, and however often, status and log stay readable."""
+    long = "ü" * 79 + "…"
+    for _ in range(3):
+        with pytest.raises(grpc.RpcError) as caught:
+            plugin.Allocate(asking(["d0", "ü" * 10_000, "a" * 80, "c", *map(str, range(10_000))]))
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        named = f"'{long}', '{'a' * 80}', 'c', and 10000 more"
+        assert caught.value.details() == f"example.com/device has no device {named} on this node"
+    (facts,) = said("unknown-device")
+    assert facts["devices"] == [long, "a" * 80, "c", "and 10000 more"]
 
 
 def test_a_container_may_start_with_known_devices(plugin: DevicePluginStub, said: Said) -> None:
