@@ -87,12 +87,18 @@ class SocketNames:
     def take(self, resource: str) -> Path:
         """Return the path for a new socket of the resource, and put it on record."""
         name = _new_name(resource)
+        # Somebody who tidies up may have removed it since the start.
+        self._record.mkdir(parents=True, exist_ok=True)
         (self._record / name).touch(exist_ok=False)
         return self.folder / name
 
     def give_back(self, path: Path) -> None:
-        """Remove a socket of ours, if it is still there, and its record."""
-        path.unlink(missing_ok=True)
+        """Remove a socket of ours, if it is still there, and its record.
+
+        What somebody put in its place stays.
+        """
+        if _is_socket(path):
+            path.unlink(missing_ok=True)
         (self._record / path.name).unlink(missing_ok=True)
 
     def remove_leftovers(self) -> list[str]:
@@ -108,9 +114,7 @@ class SocketNames:
                 continue
             if _is_socket(path):
                 removed.append(name)
-                self.give_back(path)
-            else:
-                (self._record / name).unlink(missing_ok=True)
+            self.give_back(path)
         return removed
 
 

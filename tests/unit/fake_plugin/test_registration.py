@@ -218,6 +218,20 @@ def test_own_socket_removed_is_made_anew(
     assert every_socket_is_new(kubelet)
 
 
+def test_a_folder_in_the_place_of_the_own_socket_is_left_there(
+    kubelet: Kubelet, start_plugin: StartPlugin, tmp_path: Path
+) -> None:
+    """With the record of sockets gone as well, the plugin goes on with another socket."""
+    start_plugin()
+    first = kubelet.wait_for_devices(RESOURCE, 2)
+    shutil.rmtree(tmp_path / "sockets")
+    (kubelet.folder / first.request.endpoint).unlink()
+    (kubelet.folder / first.request.endpoint).mkdir()
+    wait_until("another Register", lambda: len(kubelet.registered) == 2)
+    kubelet.wait_for_devices(RESOURCE, 2)
+    assert (kubelet.folder / first.request.endpoint).is_dir()
+
+
 def test_old_stream_ends_before_the_new_socket_is_registered(
     kubelet: Kubelet, start_plugin: StartPlugin
 ) -> None:

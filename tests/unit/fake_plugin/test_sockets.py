@@ -1,6 +1,7 @@
 """Names of sockets, and what is left of runs that did not end well."""
 
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,6 +113,24 @@ def test_a_name_that_is_given_back_leaves_nothing(names: SocketNames, tmp_path: 
     names.give_back(path)
     names.give_back(path)
     assert not path.exists()
+    assert list((tmp_path / "sockets").iterdir()) == []
+
+
+def test_a_record_that_was_removed_is_made_anew(names: SocketNames, tmp_path: Path) -> None:
+    """The next socket is on record, and a name is given back without one."""
+    first = names.take("example.com/a")
+    shutil.rmtree(tmp_path / "sockets")
+    names.give_back(first)
+    second = names.take("example.com/a")
+    assert [path.name for path in (tmp_path / "sockets").iterdir()] == [second.name]
+
+
+def test_what_took_the_place_of_a_socket_stays(names: SocketNames, tmp_path: Path) -> None:
+    """A folder under the name of a socket is not ours, and no failure; the record goes."""
+    path = names.take("example.com/a")
+    path.mkdir()
+    names.give_back(path)
+    assert path.is_dir()
     assert list((tmp_path / "sockets").iterdir()) == []
 
 
