@@ -169,7 +169,7 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
         if cluster.folder.fleet.exists():
             plugin.withdraw(client, load_fleet(cluster.folder.fleet), fleet)
         plugin.deploy(client, fleet, image.reference)
-        cluster.folder.fleet.write_text(fleet.to_yaml(), encoding="utf-8")
+        cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
     with site.progress.step("Waiting for the devices to become allocatable") as step:
         plugin.wait_for_allocatable(client, fleet, order.timeout, step, order.name)
 

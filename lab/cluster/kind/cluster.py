@@ -74,7 +74,7 @@ class KindCluster:
         self, kind: Kind, processes: Processes, config: KindConfig, image: str, step: Step
     ) -> None:
         """Create the cluster with a kubeconfig of its own; the user's is never touched."""
-        self.folder.kind_config.write_text(yaml.safe_dump(config, sort_keys=False))
+        self.folder.write_text(self.folder.kind_config, yaml.safe_dump(config, sort_keys=False))
         identity = ("--name", self.name, "--image", image)
         files = ("--config", self.folder.kind_config, "--kubeconfig", self.folder.kubeconfig)
         command = (kind.path, "create", "cluster", *identity, *files)

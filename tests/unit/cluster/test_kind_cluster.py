@@ -116,6 +116,16 @@ def test_creation_that_fails_has_kinds_own_words(
     assert "create cluster --name t-lab --image node:v1 --config" in raised.value.where
 
 
+def test_configuration_that_cannot_be_written_is_an_error_of_the_lab(
+    cluster: KindCluster, create: Callable[[], None], engine: FakeEngine
+) -> None:
+    """A full disk, here a folder in the way, is no bug; kind is not even started."""
+    cluster.folder.kind_config.mkdir()
+    with pytest.raises(NotReady, match="the lab cannot write its own files"):
+        create()
+    assert engine.names() == []
+
+
 def test_all_nodes_are_deleted_with_their_volumes(cluster: KindCluster, engine: FakeEngine) -> None:
     """Those of another cluster stay."""
     other = engine.node("other-worker", cluster="other")
