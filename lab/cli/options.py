@@ -1,5 +1,6 @@
 """Options that several commands share, so that they read the same everywhere."""
 
+import math
 import re
 from typing import Final
 
@@ -16,6 +17,13 @@ def _checked_name(ctx: click.Context, parameter: click.Parameter, value: str) ->
             f"{value!r}: use 1 to 32 lower-case letters, digits and '-', with a letter or digit "
             "at both ends"
         )
+    return value
+
+
+def finite(ctx: click.Context, parameter: click.Parameter, value: float) -> float:  # noqa: ARG001
+    """Return the seconds: no range keeps `nan` out, and none without an end `inf`."""
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds")
     return value
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from lab.cli.options import DEFAULT_NAME, name_option, output_option
+from lab.cli.options import DEFAULT_NAME, finite, name_option, output_option
 
 if TYPE_CHECKING:
     from lab.core.fleet import Fleet
@@ -43,6 +43,7 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=1),
+    callback=finite,
     default=180,
     show_default=True,
     help="How many seconds to wait for the devices.",

@@ -165,6 +165,8 @@ def test_bug_shows_where_it_is(
         (["--frobnicate"], "No such option '--frobnicate'."),
         (["up", "extra"], "Got unexpected extra argument (extra)"),
         (["up", "--timeout", "soon"], "'soon' is not a valid float range."),
+        (["up", "--timeout", "nan"], "nan is not a number of seconds"),
+        (["up", "--timeout", "inf"], "inf is not a number of seconds"),
         (["up", "--timeout", "0"], "0.0 is not in the range x>=1."),
         (["status", "--output", "yaml"], "'yaml' is not one of 'text', 'json'."),
         (["logs", "--tail", "0"], "0 is not in the range x>=1."),
