@@ -5,13 +5,15 @@ crash leaves behind is known to be ours.
 """
 
 import json
+import os
+import shlex
 import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from lab.core.errors import CheckFailed, CleanUpFailed
+from lab.core.errors import CheckFailed, CleanUpFailed, NotReady
 from lab.core.fleet import Fleet, FleetError, load_fleet
 from lab.host.folders import Folders, unwritable
 
@@ -68,11 +70,26 @@ class LabFolder:
     def _record(self) -> Path:
         return self.path / "lab.json"
 
+    def require_place(self) -> None:
+        """Raise `NotReady` where something else than a folder is in the folder's place."""
+        # Unlike Path's own methods, these two never raise.
+        if os.path.isdir(self.path) or not os.path.lexists(self.path):  # noqa: PTH112 - see above
+            return
+        linked = self.path.is_symlink()
+        seen = f"a symbolic link to {self.path.readlink()}, no folder" if linked else "a file"
+        raise NotReady(
+            f"the folder of the lab {self.path.name!r} cannot be there: something else is",
+            where=str(self.path),
+            seen=seen,
+            remedy="move it away, or set GPULAB_STATE_HOME to another folder",
+            commands=(shlex.join(("mv", str(self.path), f"{self.path}.moved")),),
+        )
+
     def read(self) -> Record | None:
         """Return the record, None where there is none; raises `RecordDamaged`."""
         try:
             return _record_of(json.loads(self._record.read_text(encoding="utf-8")))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RecordDamaged(

@@ -13,6 +13,7 @@ from lab.host.folders import Folders, unwritable
 @contextmanager
 def alone(folders: Folders, name: str) -> Iterator[None]:
     """Refuse to work on a lab beside another `gpulab`. The lock's file goes with the lab."""
+    LabFolder.of(folders, name).require_place()
     path = folders.cache / "locks" / f"{name}.lock"
     lock = FileLock(path, timeout=0)
     try:

@@ -88,6 +88,7 @@ def running_lab(site: Site, name: str) -> RunningLab:
     its kubeconfig is lost.
     """
     folder = LabFolder.of(site.folders, name)
+    folder.require_place()
     record = folder.read()
     if record is None:
         raise NotReady(

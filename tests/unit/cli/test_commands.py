@@ -216,3 +216,24 @@ def test_wrong_fleet_file_is_code_2_before_anything_begins(capsys: Output, tmp_p
     file.write_text("apiVersion: gpu-lab/v1\nkind: Fleet\npools: 7\n")
     assert run(["up", "--fleet", str(file)]) == 2
     assert f"{file}:3" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("link", [False, True])
+@pytest.mark.parametrize("command", ["up", "down", "status", "logs"])
+def test_what_stands_in_the_labs_place_is_named(
+    state: Path, capsys: Output, command: str, *, link: bool
+) -> None:
+    """One text in every command, and nothing is removed."""
+    state.mkdir()
+    place = state / "t-lab"
+    if link:
+        place.symlink_to("gone")
+    else:
+        place.touch()
+    assert run([command, "--name", "t-lab"]) == 3
+    assert capsys.readouterr().err.startswith(
+        f"error: the folder of the lab 't-lab' cannot be there: something else is\n"
+        f"  where: {place}\n"
+    )
+    assert place.is_symlink() or place.is_file()

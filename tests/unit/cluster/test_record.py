@@ -32,6 +32,44 @@ def test_folder_is_the_users_alone_and_has_the_mark(folder: LabFolder) -> None:
     assert folder.owner_mark.is_dir()
 
 
+@pytest.mark.parametrize("target", [None, "gone", "../state/t-lab", "file"])
+def test_what_is_no_folder_is_in_the_way(folder: LabFolder, target: str | None) -> None:
+    """A file or a link to none is not the lab's to remove; the way out is to move it away."""
+    folder.path.parent.mkdir()
+    (folder.path.parent / "file").touch()
+    if target is None:
+        folder.path.touch()
+    else:
+        folder.path.symlink_to(target)
+    with pytest.raises(NotReady) as raised:
+        folder.require_place()
+    seen = f"a symbolic link to {target}, no folder" if target else "a file"
+    assert raised.value.render() == (
+        "the folder of the lab 't-lab' cannot be there: something else is\n"
+        f"  where: {folder.path}\n"
+        f"  seen:  {seen}\n"
+        "  next:  move it away, or set GPULAB_STATE_HOME to another folder\n"
+        f"         $ mv {folder.path} {folder.path}.moved"
+    )
+
+
+@pytest.mark.parametrize("target", [None, "elsewhere"])
+def test_folder_may_be_a_link_or_still_to_be_made(folder: LabFolder, target: str | None) -> None:
+    """A folder on another disk is a folder."""
+    if target:
+        (folder.path.parent / target).mkdir(parents=True)
+        folder.path.symlink_to(target)
+    folder.require_place()
+    folder.write(RECORD)
+    assert folder.read() == RECORD
+
+
+def test_state_folder_that_is_a_file_holds_no_lab(folder: LabFolder) -> None:
+    """Nothing is damaged: there is no lab in it."""
+    folder.path.parent.touch()
+    assert folder.read() is None
+
+
 def test_missing_record_is_no_error(folder: LabFolder) -> None:
     """There is no lab then."""
     assert folder.read() is None
