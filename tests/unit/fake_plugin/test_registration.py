@@ -3,7 +3,6 @@
 import shutil
 import socket
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Empty
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
-from fake_plugin.backoff import Backoff, Pace
 from fake_plugin.fleet import Share
 from fake_plugin.listener import target
 from tests.unit.fake_plugin.conftest import RESOURCE, RESTLESS, TIMING, Said, StartPlugin
@@ -139,51 +137,6 @@ def test_refusal_is_reported_in_the_kubelets_words(
     assert sockets(kubelet.folder) == [last.request.endpoint]
 
 
-@pytest.fixture
-def paces(monkeypatch: pytest.MonkeyPatch) -> list[Pace]:
-    """Return a list that grows with each failure, by the pace that it is followed at."""
-    followed: list[Pace] = []
-    failed = Backoff.failed
-
-    def follow(backoff: Backoff, pace: Pace) -> None:
-        followed.append(pace)
-        failed(backoff, pace)
-
-    monkeypatch.setattr(Backoff, "failed", follow)
-    return followed
-
-
-def test_a_refusal_is_followed_at_a_pace_of_its_own(
-    kubelet: Kubelet, start_plugin: StartPlugin, paces: list[Pace]
-) -> None:
-    """A kubelet that says no will say so again: it is not asked as often as one that is away."""
-    kubelet.behaviour.refuses = "no"
-    start_plugin()
-    wait_until("two attempts", lambda: len(paces) >= 2)
-    assert set(paces) == {TIMING.refused}
-
-
-def test_a_kubelet_that_is_away_is_looked_for_often(
-    start_plugin: StartPlugin, paces: list[Pace]
-) -> None:
-    """A kubelet that starts is told within seconds."""
-    start_plugin()
-    wait_until("two looks", lambda: len(paces) >= 2)
-    assert set(paces) == {TIMING.unreachable}
-
-
-def test_a_new_kubelet_is_not_kept_waiting_for_the_refusal_of_the_old(
-    kubelet: Kubelet, start_plugin: StartPlugin, said: Said
-) -> None:
-    """After many refusals the plugin pauses for a minute, but not when the kubelet is a new one."""
-    kubelet.behaviour.refuses = "not now"
-    start_plugin(timing=replace(TIMING, refused=Pace(60, 60)))
-    wait_until("a refusal", lambda: bool(said("refused")))
-    kubelet.behaviour.refuses = ""
-    kubelet.restart()
-    kubelet.wait_for_devices(RESOURCE, 2, seconds=4)
-
-
 def test_a_new_kubelet_that_keeps_the_sockets_is_told(
     kubelet: Kubelet, start_plugin: StartPlugin, said: Said
 ) -> None:
@@ -277,29 +230,6 @@ def test_old_stream_ends_before_the_new_socket_is_registered(
     (kubelet.folder / first.request.endpoint).unlink()
     wait_until("another Register", lambda: len(kubelet.registered) == 2)
     assert ended == [True]
-
-
-@pytest.mark.parametrize("watches", [True, False])
-def test_the_kubelet_has_time_to_see_the_end_of_the_old_stream(
-    kubelet: Kubelet, start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch, *, watches: bool
-) -> None:
-    """Between the end and the next Register there is a pause, where there was a stream at all."""
-    pauses: list[float] = []
-    sleep = time.sleep
-
-    def take_down(seconds: float) -> None:
-        pauses.append(seconds)
-        sleep(seconds)
-
-    monkeypatch.setattr(time, "sleep", take_down)
-    paused: list[bool] = []
-    kubelet.behaviour.on_register = lambda: paused.append(TIMING.old_stream in pauses)
-    kubelet.behaviour.never_watches = not watches
-    start_plugin()
-    wait_until("a stream", lambda: [bool(c.lists) for c in kubelet.registered] == [watches])
-    (kubelet.folder / kubelet.registered[0].request.endpoint).unlink()
-    wait_until("another Register", lambda: len(kubelet.registered) >= 2)
-    assert paused[:2] == [False, watches]
 
 
 def test_a_stream_that_the_kubelet_drops_is_followed_by_a_new_registration(
