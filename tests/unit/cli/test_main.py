@@ -158,6 +158,8 @@ def test_bug_shows_where_it_is(
     assert said[-1] == "This is a bug in gpu-lab. Please report it with the lines above."
 
 
+# A command line that is not refused would run: it finds no Docker, and no lab of the user.
+@pytest.mark.usefixtures("put_on_path", "state")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
