@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lab.cluster.kind import config as kind_config
 from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.kind.config import KindConfig
 from lab.cluster.kind.nodes import load_image, wait_for_runtimes
 from lab.cluster.kind.program import find_kind
-from lab.cluster.record import LabFolder, Record
+from lab.cluster.record import LabFolder, Record, RecordDamaged
 from lab.core.errors import Interrupted, TimedOut, UsageError
-from lab.core.fleet import Fleet, load_fleet
+from lab.core.fleet import Fleet
 from lab.core.progress import Progress
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker
@@ -32,6 +32,9 @@ from lab.install import node_image, plugin, plugin_image
 from lab.install.down import remove
 from lab.install.lock import alone
 from lab.install.site import Site
+
+if TYPE_CHECKING:
+    from lab.cluster.client import Client
 
 BACKEND: Final = "kind"
 _START_SECONDS: Final = 60
@@ -166,12 +169,21 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
     fleet = order.fleet.placed_on(workers)
     client = connect(cluster.folder.kubeconfig, order.name)
     with site.progress.step("Deploying the device plugin"):
-        if cluster.folder.fleet.exists():
-            plugin.withdraw(client, load_fleet(cluster.folder.fleet), fleet)
+        _withdraw_earlier(cluster, client, fleet, site)
         plugin.deploy(client, fleet, image.reference)
         cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
     with site.progress.step("Waiting for the devices to become allocatable") as step:
         plugin.wait_for_allocatable(client, fleet, order.timeout, step, order.name)
+
+
+def _withdraw_earlier(cluster: KindCluster, client: "Client", fleet: Fleet, site: Site) -> None:
+    try:
+        earlier = cluster.folder.placed_fleet()
+    except RecordDamaged as error:
+        site.progress.note(f"{error.what}: labels and taints of the earlier fleet stay")
+    else:
+        if earlier:
+            plugin.withdraw(client, earlier, fleet)
 
 
 @contextmanager

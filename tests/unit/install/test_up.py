@@ -309,6 +309,17 @@ def test_node_image_that_a_standing_lab_does_not_use_is_named(
     assert "the lab's nodes stay on node:v1: node:v2 is for a new lab" in said
 
 
+def test_damaged_copy_of_the_fleet_is_written_anew(
+    up: Callable[[Order], None], folder: LabFolder, said: list[str]
+) -> None:
+    """It is the lab's own file: `up` mends it, and says what it could not take back."""
+    up(ORDER)
+    folder.fleet.write_text("pools: [")
+    up(ORDER)
+    assert any(line.endswith("labels and taints of the earlier fleet stay") for line in said)
+    assert folder.placed_fleet() == Fleet.default().placed_on(["t-lab-worker"])
+
+
 def test_image_that_cannot_be_built_leaves_nothing(
     up: Callable[[Order], None],
     engine: FakeEngine,
