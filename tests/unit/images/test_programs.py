@@ -79,10 +79,10 @@ def test_failure_keeps_the_words_of_go(
     making: Making, machine: ImageMachine, compiler: programs.Compiler
 ) -> None:
     """A module proxy that does not answer is told in Go's words."""
-    machine.environment.setenv("GO_FAILS", "dial tcp: lookup proxy.golang.org: no such host")
+    machine.environment.setenv("GO_FAILS", "dial tcp: lookup modules.example: no such host")
     with pytest.raises(NotReady, match=r"Go 1\.26\.8 could not do its part") as raised:
         programs.pause_part(compiler).make(making)
-    assert raised.value.seen == "dial tcp: lookup proxy.golang.org: no such host"
+    assert raised.value.seen == "dial tcp: lookup modules.example: no such host"
     assert "Go module proxy" in raised.value.remedy
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.cluster.kind import cluster as cluster_module
+from lab.cluster.record import LabFolder
 from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
@@ -66,3 +67,9 @@ def site(
     built = PluginImage("plugin:1", archive, 5)
     monkeypatch.setattr(up_module, "build_plugin_image", lambda *_: built)
     return Site(Processes(), Folders(engine.labs, tmp_path / "cache"), progress)
+
+
+@pytest.fixture
+def folder(site: Site) -> LabFolder:
+    """Return the folder of the lab."""
+    return LabFolder.of(site.folders, "t-lab")

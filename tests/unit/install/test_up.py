@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.record import LabFolder, Record, RecordDamaged
-from lab.core.errors import CleanUpFailed, Interrupted, LabError, NotReady, TimedOut, UsageError
+from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
 from lab.core.fleet import Fleet, Pool
 from lab.core.progress import Progress, Step
 from lab.host.processes import Processes, ProcessFailed
 from lab.install import up as up_module
 from lab.install.lock import alone
 from lab.install.site import Site
-from lab.install.up import Order, bring_up, undone_unless_it_stands
+from lab.install.up import Order, bring_up
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node
 from tests.unit.stand_ins.engine import FakeEngine
 
@@ -32,12 +31,6 @@ STEPS = [
 ]
 
 pytestmark = pytest.mark.usefixtures("api")
-
-
-@pytest.fixture
-def folder(site: Site) -> LabFolder:
-    """Return the folder of the lab."""
-    return LabFolder.of(site.folders, "t-lab")
 
 
 @pytest.fixture
@@ -347,37 +340,6 @@ def test_devices_that_do_not_come_leave_the_cluster_to_look_at(
         up(replace(ORDER, timeout=0.1))
     assert engine.names() == ["t-lab-control-plane", "t-lab-worker"]
     assert folder.read() == Record("t-lab", "kind", "ready", "node:v1")
-
-
-@pytest.mark.parametrize("error", [Interrupted("i"), KeyboardInterrupt(), LabError("l"), OSError()])
-@pytest.mark.parametrize("phase", [None, "creating", "ready"])
-def test_undone_unless_it_stands(
-    site: Site, engine: FakeEngine, folder: LabFolder, phase: str | None, error: BaseException
-) -> None:
-    """An interrupt undoes all; a failure undoes what does not stand yet."""
-    cluster = KindCluster("t-lab", site.docker, folder)
-    engine.set(containers=engine.nodes())
-    if phase:
-        folder.write(Record("t-lab", "kind", "creating", "node:v1"))
-    if phase == "ready":
-        folder.mark_ready()
-    with pytest.raises(type(error)), undone_unless_it_stands(cluster, site.progress):
-        raise error
-    stands = phase == "ready" and isinstance(error, LabError) and not isinstance(error, Interrupted)
-    stands |= phase == "ready" and isinstance(error, OSError)
-    assert (bool(engine.names()), folder.path.exists()) == (stands, stands)
-
-
-def test_undoing_that_fails_is_told(site: Site, engine: FakeEngine, folder: LabFolder) -> None:
-    """What is left and how to remove it takes the place of the interrupt."""
-    cluster = KindCluster("t-lab", site.docker, folder)
-    engine.set(containers=engine.nodes(), stubborn="device is busy")
-    with (
-        pytest.raises(CleanUpFailed, match="could not be removed") as raised,
-        undone_unless_it_stands(cluster, site.progress),
-    ):
-        raise Interrupted("interrupted by SIGINT")
-    assert raised.value.exit_code == 1
 
 
 def test_without_an_engine_nothing_begins(
