@@ -24,7 +24,7 @@ from lab.core.errors import Interrupted, TimedOut, UsageError
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
 from lab.host.checks.blockers import require_ready
-from lab.host.docker import Docker
+from lab.host.docker import Docker, Engine
 from lab.host.processes import Processes
 from lab.host.side_by_side import settle, side_by_side
 from lab.images.plugin import PluginImage, build_plugin_image
@@ -55,7 +55,7 @@ def bring_up(order: Order, site: Site) -> None:
     """Create the lab or bring it up to date, and wait for its devices."""
     cluster = KindCluster(order.name, site.docker, LabFolder.of(site.folders, order.name))
     with alone(site.folders, order.name):
-        require_ready(site.docker)
+        engine = require_ready(site.docker)
         if _stands(cluster, site):
             site.progress.note(f"backend {BACKEND}: the lab {order.name!r} is there")
             _say_what_is_not_used(order, cluster, site)
@@ -63,7 +63,7 @@ def bring_up(order: Order, site: Site) -> None:
             _load(image, cluster.workers(), site)
             _install(order, site, cluster, image)
         else:
-            _create(order, site, cluster)
+            _create(order, site, cluster, engine)
 
 
 def _stands(cluster: KindCluster, site: Site) -> bool:
@@ -78,8 +78,7 @@ def _stands(cluster: KindCluster, site: Site) -> bool:
         return True
     if containers or record:
         site.progress.note("removing what an unfinished start left behind")
-        cluster.delete()
-        cluster.folder.remove()
+        remove(cluster)
     return False
 
 
@@ -111,7 +110,7 @@ def _start(cluster: KindCluster, stopped: Sequence[str], site: Site) -> None:
     )
 
 
-def _create(order: Order, site: Site, cluster: KindCluster) -> None:
+def _create(order: Order, site: Site, cluster: KindCluster, engine: Engine) -> None:
     config = kind_config.for_lab(
         kind_config.load(order.kind_config),
         wanted_workers=order.fleet.workers(),
@@ -119,8 +118,8 @@ def _create(order: Order, site: Site, cluster: KindCluster) -> None:
     )
     # A fleet that names other nodes is refused now, and not when the cluster stands.
     order.fleet.placed_on(cluster.workers_of(config))
-    chosen = node_image.choose(site.docker, order.node_image)
-    plugin_image.require_source(site.docker, site.folders)
+    chosen = node_image.choose(site.docker, order.node_image, engine=engine)
+    plugin_image.require_source(site.docker, site.folders, engine=engine)
     site.progress.note(
         f"backend {BACKEND}: Docker answers; node image {chosen.reference} ({chosen.reason})"
     )

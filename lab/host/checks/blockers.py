@@ -22,9 +22,13 @@ def blockers(machine: Machine) -> tuple[Finding, ...]:
     return failed(check(machine) for check in BLOCKING)
 
 
-def require_ready(docker: Docker) -> None:
-    """Raise `NotReady` (or `TimedOut`, of an engine that hangs) where `gpulab up` surely fails."""
+def require_ready(docker: Docker) -> Engine:
+    """Return the engine, which has been asked about itself.
+
+    Raises `NotReady` (or `TimedOut`, of an engine that hangs) where `gpulab up` surely fails.
+    """
     machine = Machine.here(docker)
     if not isinstance(machine.engine, Engine):
         raise machine.engine
     refuse(blockers(machine))
+    return machine.engine
