@@ -1,1 +1,4 @@
-"""The kubelet's device plugin API, v1beta1: our own description of it, and the generated code."""
+"""Two APIs of the kubelet: our own descriptions of them, and the code generated from those.
+
+`deviceplugin` is the device plugin API, v1beta1; `podresources` the pod-resources API, v1.
+"""

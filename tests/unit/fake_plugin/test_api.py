@@ -1,27 +1,35 @@
-"""The generated code is what the committed description gives."""
+"""The generated code is what the committed descriptions give."""
 
 from pathlib import Path
 
 import pytest
 from grpc_tools import protoc
 
-from fake_plugin.api import deviceplugin_pb2_grpc
+from fake_plugin.api import deviceplugin_pb2_grpc, podresources_pb2_grpc
 
 ROOT = Path(__file__).parents[3]
-PROTO = "fake_plugin/api/deviceplugin.proto"
+DEVICE_PLUGIN = "fake_plugin/api/deviceplugin.proto"
+POD_RESOURCES = "fake_plugin/api/podresources.proto"
 
 
+@pytest.mark.parametrize("proto", [DEVICE_PLUGIN, POD_RESOURCES])
 @pytest.mark.parametrize("name", ["_pb2.py", "_pb2.pyi", "_pb2_grpc.py"])
-def test_generating_again_changes_nothing(name: str, tmp_path: Path) -> None:
+def test_generating_again_changes_nothing(proto: str, name: str, tmp_path: Path) -> None:
     """The description and the code that was generated from it are committed together."""
     options = [f"--{kind}_out={tmp_path}" for kind in ("python", "pyi", "grpc_python")]
-    assert protoc.main(["protoc", f"-I{ROOT}", *options, PROTO]) == 0
+    assert protoc.main(["protoc", f"-I{ROOT}", *options, proto]) == 0
 
-    file = PROTO.replace(".proto", name)
+    file = proto.replace(".proto", name)
     assert (tmp_path / file).read_text() == (ROOT / file).read_text()
 
 
-def test_the_description_names_its_generator() -> None:
-    """Whoever changes the description is told the version that made the code."""
-    version = deviceplugin_pb2_grpc.GRPC_GENERATED_VERSION
-    assert f"grpcio-tools {version}" in (ROOT / PROTO).read_text()
+@pytest.mark.parametrize(
+    ("proto", "version"),
+    [
+        (DEVICE_PLUGIN, deviceplugin_pb2_grpc.GRPC_GENERATED_VERSION),
+        (POD_RESOURCES, podresources_pb2_grpc.GRPC_GENERATED_VERSION),
+    ],
+)
+def test_the_description_names_its_generator(proto: str, version: str) -> None:
+    """Whoever changes a description is told the version that made the code."""
+    assert f"grpcio-tools {version}" in (ROOT / proto).read_text()
