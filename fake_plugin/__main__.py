@@ -10,7 +10,7 @@ from typing import Final
 from fake_plugin import events, log
 from fake_plugin.config import Config, read_config
 from fake_plugin.errors import StartError
-from fake_plugin.fleet import read_shares
+from fake_plugin.fleet.reading import read_plan
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _CRASHED: Final = 1
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def serve(config: Config) -> None:
     """Serve what the fleet gives to this node until SIGTERM or SIGINT."""
-    shares = read_shares(config.fleet, config.node)
+    plan = read_plan(config.fleet, config.node)
 
     # gRPC reads these as it is imported: no lines of its own beside ours, no handlers for forks.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -44,9 +44,9 @@ def serve(config: Config) -> None:
     from fake_plugin.plugin import Plugin  # noqa: PLC0415 - see above
     from fake_plugin.registration import Timing  # noqa: PLC0415
 
-    plugin = Plugin(config, shares, Timing())
-    log.say(events.STARTED, node=config.node, resources=[share.resource for share in shares])
-    if not shares:
+    plugin = Plugin(config, plan, Timing())
+    log.say(events.STARTED, node=config.node, resources=plugin.resource_names)
+    if not plugin.resource_names:
         log.say(events.NOTHING_TO_SERVE, node=config.node)
     plugin.start()
     received = signal.sigwait(_SIGNALS)

@@ -11,6 +11,11 @@ STARTED: Final = Event("started", "the plugin has started")
 NOTHING_TO_SERVE: Final = Event(
     "nothing-to-serve", "no pool of the fleet has this node: waiting for the end, serving nothing"
 )
+STATE_SET_ASIDE: Final = Event(
+    "state-set-aside",
+    "the file of the hardware's state makes no sense: set aside, and all hardware is sound again",
+    logging.ERROR,
+)
 STOPPING: Final = Event("stopping", "asked to end: closing streams and removing sockets")
 STOPPED: Final = Event("stopped", "the plugin has ended")
 

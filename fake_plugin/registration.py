@@ -28,7 +28,7 @@ from fake_plugin.health import Health
 from fake_plugin.listener import Listener, target
 from fake_plugin.log import Event, Sparingly, milliseconds_since_start, say
 from fake_plugin.resource import Resource
-from fake_plugin.service import OPTIONS
+from fake_plugin.service import options_of
 from fake_plugin.sockets import Inode, SocketNames, answers
 
 VERSION: Final = "v1beta1"
@@ -219,7 +219,7 @@ class Registration:
             version=VERSION,
             endpoint=listener.path.name,
             resource_name=self._resource.name,
-            options=OPTIONS,
+            options=options_of(self._resource),
         )
         address = target(self._kubelet_socket)
         with grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel:

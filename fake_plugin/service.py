@@ -11,6 +11,7 @@ from fake_plugin import events
 from fake_plugin.api.deviceplugin_pb2 import (
     AllocateRequest,
     AllocateResponse,
+    ContainerAllocateResponse,
     ContainerPreferredAllocationRequest,
     ContainerPreferredAllocationResponse,
     DevicePluginOptions,
@@ -24,20 +25,26 @@ from fake_plugin.api.deviceplugin_pb2 import (
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
 from fake_plugin.device import Device
 from fake_plugin.log import Sparingly, say
-from fake_plugin.resource import Resource
+from fake_plugin.resource import HEALTHY, Resource
 from fake_plugin.streams import Streams
-from fake_plugin.vendors import generic
+from fake_plugin.vendors.offer import Refused
 
-#: A pod that starts depends on no call of ours that is not needed: the kubelet lets it fail where
-#: the plugin is away at that moment. So PreStartContainer is answered, but not asked for.
-OPTIONS: Final = DevicePluginOptions(
-    pre_start_required=False, get_preferred_allocation_available=True
-)
+#: Between two lists, in seconds: of a storm of changes the kubelet hears what came of it. The
+#: first change is sent at once.
+_LIST_GAP: Final = 0.02
 _SHOWN_IDS: Final = 16
 #: IDs that are unknown may be anything, of any length, and asked for again and again.
 _SHOWN_UNKNOWN_IDS: Final = 3
 _SHOWN_CHARACTERS: Final = 80
 _REPEAT_SECONDS: Final = 10.0
+
+
+def options_of(resource: Resource) -> DevicePluginOptions:
+    """Return which of the optional calls the kubelet should make for a resource."""
+    return DevicePluginOptions(
+        pre_start_required=resource.offer.pre_start,
+        get_preferred_allocation_available=resource.offer.preferred,
+    )
 
 
 class Service(DevicePluginServicer):
@@ -54,19 +61,28 @@ class Service(DevicePluginServicer):
         """Say which of the optional calls the kubelet should make."""
         del request, context
         say(events.OPTIONS_ASKED, resource=self._resource.name)
-        return OPTIONS
+        return options_of(self._resource)
 
     def ListAndWatch(
         self, request: Empty, context: grpc.ServicerContext
     ) -> Iterator[ListAndWatchResponse]:
-        """Send the list, and hold the stream until the caller or the plugin ends."""
+        """Send the list, and again at each change, until the caller or the plugin ends."""
         del request
         if not self._streams.enter(context):
             context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, self._streams.full())
-        devices = len(self._resource.devices)
-        say(events.LIST_SENT, resource=self._resource.name, devices=devices)
-        yield self._resource.listing
-        self._resource.wait_until(self._streams.over(context))
+        over = self._streams.over(context)
+        while not over():
+            version, listing = self._resource.listing()
+            healthy = sum(device.health == HEALTHY for device in listing.devices)
+            say(
+                events.LIST_SENT,
+                resource=self._resource.name,
+                devices=len(listing.devices),
+                healthy=healthy,
+            )
+            yield listing
+            self._resource.wait_until(over, _LIST_GAP)
+            self._resource.wait_for_change(version, over)
 
     def GetPreferredAllocation(
         self, request: PreferredAllocationRequest, context: grpc.ServicerContext
@@ -83,7 +99,7 @@ class Service(DevicePluginServicer):
         response = AllocateResponse()
         for container in request.container_requests:
             devices = self._known("Allocate", container.devices_ids, context)
-            answer = generic.container_answer(self._resource.name, devices)
+            answer = self._answer(devices, context)
             response.container_responses.append(answer)
             say(
                 events.ALLOCATED,
@@ -97,7 +113,8 @@ class Service(DevicePluginServicer):
         self, request: PreStartContainerRequest, context: grpc.ServicerContext
     ) -> PreStartContainerResponse:
         """Agree to the start of a container; INVALID_ARGUMENT for a device that is unknown."""
-        self._known("PreStartContainer", request.devices_ids, context)
+        devices = self._known("PreStartContainer", request.devices_ids, context)
+        self._resource.reset(devices)
         say(
             events.PRE_STARTED,
             resource=self._resource.name,
@@ -115,6 +132,14 @@ class Service(DevicePluginServicer):
         return ContainerPreferredAllocationResponse(
             deviceIDs=(must + rest)[: max(request.allocation_size, 0)]
         )
+
+    def _answer(
+        self, devices: Sequence[Device], context: grpc.ServicerContext
+    ) -> ContainerAllocateResponse:
+        try:
+            return self._resource.offer.answer(devices)
+        except Refused as refusal:
+            context.abort(grpc.StatusCode.UNKNOWN, str(refusal))
 
     def _has(self, device_id: str) -> bool:
         return self._resource.find(device_id) is not None

@@ -1,1 +1,37 @@
-"""One module per vendor: how its devices are called, and what a container gets with them."""
+"""What differs from vendor to vendor: names of resources, shapes of IDs, answers to Allocate.
+
+Each module has a function `card` that makes the cards of a share, and `offers` that makes
+resources of cards. `VENDORS` finds the module.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from fake_plugin.fleet.plan import Share
+from fake_plugin.hardware.card import Card
+from fake_plugin.vendors import generic
+from fake_plugin.vendors.offer import Offer
+
+
+class Vendor(Protocol):
+    """What a module of this package offers."""
+
+    def card(self, node: str, share: Share, index: int, minor: int) -> Card:
+        """Return the `index`-th card of a share, the same in every run.
+
+        `minor` counts all cards of the vendor on the node.
+        """
+
+    def offers(self, share: Share, cards: Sequence[Card]) -> tuple[Offer, ...]:
+        """Return the resources that a share's cards are offered as.
+
+        Raises `WrongUse` where the vendor's plugin would refuse to start on them.
+        """
+
+
+VENDORS: Final[dict[str, Vendor]] = {"generic": generic}
+
+
+def vendor_of(share: Share) -> Vendor:
+    """Return the vendor of a share; plain resources have the generic one."""
+    return VENDORS[share.accelerator.vendor if share.accelerator else "generic"]

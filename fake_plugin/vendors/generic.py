@@ -17,15 +17,42 @@ from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse, DeviceSpec
 from fake_plugin.device import Device
+from fake_plugin.fleet.plan import Share
+from fake_plugin.hardware.card import Card
+from fake_plugin.vendors.offer import Offer
 
 _VARIABLE: Final = "GPULAB_VISIBLE_DEVICES"
 #: A fixed starting point makes the IDs the same on every machine, for ever.
 _NAMESPACE: Final = uuid.UUID("5e6a3cde-6f0b-4a0e-9d0f-0c1f6b7f4d52")
 
 
-def device_id(node: str, pool: str, index: int) -> str:
-    """Return the ID of a device, 41 characters; none of the three names can hold a slash."""
-    return f"fake-{uuid.uuid5(_NAMESPACE, f'{node}/{pool}/{index}')}"
+def card(node: str, share: Share, index: int, minor: int) -> Card:
+    """Return the device of that index, whose ID has 41 characters.
+
+    None of the names of node and pool can hold a slash, so no two devices have one ID.
+    """
+    name = f"{node}/{share.pool}/{index}"
+    return Card(
+        uid=f"fake-{uuid.uuid5(_NAMESPACE, name)}",
+        pool=share.pool,
+        index=index,
+        minor=minor,
+        numa=share.numa[index] if index < len(share.numa) else None,
+    )
+
+
+def offers(share: Share, cards: Sequence[Card]) -> tuple[Offer, ...]:
+    """Return the resource that the fleet names, with a device for each card."""
+    resource = share.resource or ""
+    return (
+        Offer(
+            resource=resource,
+            pool=share.pool,
+            devices=tuple(Device(card.uid, card) for card in cards),
+            answer=lambda devices: container_answer(resource, devices),
+            pre_start=share.pre_start,
+        ),
+    )
 
 
 def container_answer(resource: str, devices: Sequence[Device]) -> ContainerAllocateResponse:
@@ -36,7 +63,7 @@ def container_answer(resource: str, devices: Sequence[Device]) -> ContainerAlloc
         devices=[
             DeviceSpec(
                 host_path="/dev/null",
-                container_path=f"/dev/gpulab/{resource}/{device.index}",
+                container_path=f"/dev/gpulab/{resource}/{device.card.index}",
                 permissions="rw",
             )
             for device in devices

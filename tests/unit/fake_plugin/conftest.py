@@ -17,10 +17,17 @@ os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 from fake_plugin.backoff import Pace
 from fake_plugin.config import Config
-from fake_plugin.fleet import Share
+from fake_plugin.device import Device
+from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.hardware.board import Board
+from fake_plugin.hardware.card import Card
+from fake_plugin.hardware.state import State, StateFile
 from fake_plugin.health import Health
 from fake_plugin.plugin import Plugin
 from fake_plugin.registration import Timing
+from fake_plugin.resource import Resource
+from fake_plugin.vendors import generic
+from fake_plugin.vendors.offer import Offer
 from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
 
 RESOURCE = "fake.example.com/device"
@@ -56,6 +63,19 @@ def kubelet(folder: Path) -> Iterator[Kubelet]:
     kubelet.stop()
 
 
+def plain_resource(name: str, count: int, state_dir: Path, *, pre_start: bool = False) -> Resource:
+    """Return a resource with healthy devices d0, d1, …; on a board of its own."""
+    cards = [Card(f"d{index}", "plain", index, index) for index in range(count)]
+    offer = Offer(
+        resource=name,
+        pool="plain",
+        devices=tuple(Device(card.uid, card) for card in cards),
+        answer=lambda devices: generic.container_answer(name, devices),
+        pre_start=pre_start,
+    )
+    return Resource(offer, Board(StateFile(state_dir), State(), sticky=False))
+
+
 @pytest.fixture
 def start_plugin(folder: Path, tmp_path: Path) -> Iterator[StartPlugin]:
     """Return what starts a plugin on the folder; all are stopped in the end."""
@@ -65,7 +85,8 @@ def start_plugin(folder: Path, tmp_path: Path) -> Iterator[StartPlugin]:
         *shares: Share, node: str = "worker", timing: Timing = TIMING, health: str | None = None
     ) -> Plugin:
         config = Config(Path("not-read"), node, folder, tmp_path, health)
-        plugin = Plugin(config, shares or (Share("chapter", RESOURCE, 2),), timing)
+        shares = shares or (Share("chapter", "chapter-0", 2, resource=RESOURCE),)
+        plugin = Plugin(config, Plan(shares), timing)
         started.append(plugin)
         plugin.start()
         return plugin

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet import Share, read_shares
+from fake_plugin.fleet.plan import Share
+from fake_plugin.fleet.reading import read_plan
 
 HEAD = "apiVersion: gpu-lab/v1\nkind: Fleet\n"
 POOL = "name: chapter, nodes: 2, resource: example.com/device, count: 2"
@@ -30,15 +31,15 @@ def test_a_pool_without_node_names_has_numbered_nodes(
     tmp_path: Path, node: str, count: int
 ) -> None:
     """A pool of two has the nodes 0 and 1."""
-    shares = read_shares(fleet(tmp_path, of_pools(POOL)), node)
-    assert shares == (Share("chapter", "example.com/device", 2),) * count
+    shares = read_plan(fleet(tmp_path, of_pools(POOL)), node).shares
+    assert shares == (Share("chapter", node, 2, resource="example.com/device"),) * count
 
 
 @pytest.mark.parametrize("node", ["chapter-0", "chapter-299999999"])
 def test_a_node_of_many_is_told_by_its_number(tmp_path: Path, node: str) -> None:
     """However many there are, the others are not counted out."""
     file = fleet(tmp_path, of_pools(POOL.replace("nodes: 2", "nodes: 300000000")))
-    assert read_shares(file, node)
+    assert read_plan(file, node).shares
 
 
 @pytest.mark.parametrize(
@@ -47,13 +48,13 @@ def test_a_node_of_many_is_told_by_its_number(tmp_path: Path, node: str) -> None
 def test_a_node_of_another_number_is_none(tmp_path: Path, number: str) -> None:
     """The number is below that of nodes, and written as in the node's name."""
     file = fleet(tmp_path, of_pools(POOL.replace("nodes: 2", "nodes: 300000000")))
-    assert read_shares(file, f"chapter-{number}") == ()
+    assert read_plan(file, f"chapter-{number}").shares == ()
 
 
 def test_node_names_replace_the_numbered_ones(tmp_path: Path) -> None:
     """A pool that names its nodes has these and no others."""
     file = fleet(tmp_path, of_pools(f"{POOL}, nodeNames: [kind-worker, kind-worker2]"))
-    assert [bool(read_shares(file, node)) for node in ("kind-worker2", "chapter-0")] == [
+    assert [bool(read_plan(file, node).shares) for node in ("kind-worker2", "chapter-0")] == [
         True,
         False,
     ]
@@ -66,19 +67,19 @@ def test_pools_of_two_resources_may_share_a_node(tmp_path: Path) -> None:
         tmp_path,
         of_pools(f"name: b, resource: b.com/x, {rest}", f"name: a, resource: a.com/x, {rest}"),
     )
-    assert [share.resource for share in read_shares(file, "worker")] == ["b.com/x", "a.com/x"]
+    assert [share.resource for share in read_plan(file, "worker").shares] == ["b.com/x", "a.com/x"]
 
 
 def test_a_taint_is_left_to_the_lab(tmp_path: Path) -> None:
     """The lab writes it into the same file, and taints the node itself."""
-    assert read_shares(fleet(tmp_path, of_pools(f"{POOL}, taint: true")), "chapter-0")
+    assert read_plan(fleet(tmp_path, of_pools(f"{POOL}, taint: true")), "chapter-0").shares
 
 
 @pytest.mark.parametrize("key", ["accelerator", "numa", "sharing", "Count"])
 def test_a_key_of_a_pool_that_is_not_acted_on_is_refused(tmp_path: Path, key: str) -> None:
     """It is named, also where the pool is about other nodes."""
     with pytest.raises(WrongUse) as caught:
-        read_shares(fleet(tmp_path, of_pools(f"{POOL}, {key}: 1")), "elsewhere")
+        read_plan(fleet(tmp_path, of_pools(f"{POOL}, {key}: 1")), "elsewhere")
     assert f"pools[0].{key} is not something that this plugin acts on" in caught.value.what
     assert "nodeNames" in caught.value.seen
 
@@ -117,7 +118,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, old: str, new: str, text: str) -
     """The error has the file, the key and the rule."""
     file = fleet(tmp_path, of_pools(POOL).replace(old, new))
     with pytest.raises(WrongUse) as caught:
-        read_shares(file, "chapter-0")
+        read_plan(file, "chapter-0")
     assert caught.value.what.startswith(f"the fleet file: {text}")
     assert caught.value.where == str(file)
 
@@ -129,7 +130,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, old: str, new: str, text: str) -
 def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
     """Whatever is in the file, the answer is an error and not a failure."""
     with pytest.raises(WrongUse, match=r"^the fleet file: "):
-        read_shares(fleet(tmp_path, text), "chapter-0")
+        read_plan(fleet(tmp_path, text), "chapter-0")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
@@ -137,13 +138,13 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "fleet.yaml"
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WrongUse, match="is no YAML"):
-        read_shares(file, "chapter-0")
+        read_plan(file, "chapter-0")
 
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     """The system's own words are part of the error."""
     with pytest.raises(WrongUse, match="cannot be read") as caught:
-        read_shares(tmp_path / "none.yaml", "chapter-0")
+        read_plan(tmp_path / "none.yaml", "chapter-0")
     assert caught.value.seen == "No such file or directory"
 
 
@@ -161,5 +162,5 @@ def test_pools_must_not_contradict_each_other(tmp_path: Path, second: str, text:
         tmp_path, of_pools(f"name: chapter, resource: a.com/x, {rest}", f"{second}, {rest}")
     )
     with pytest.raises(WrongUse) as caught:
-        read_shares(file, "w")
+        read_plan(file, "w")
     assert text in caught.value.what

@@ -12,7 +12,7 @@ import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Empty
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
-from fake_plugin.fleet import Share
+from fake_plugin.fleet.plan import Share
 from fake_plugin.listener import target
 from tests.unit.fake_plugin.conftest import RESOURCE, RESTLESS, TIMING, Said, StartPlugin
 from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, Behaviour, Kubelet, wait_until
@@ -45,7 +45,7 @@ def test_resources_of_a_node_are_registered_apart(
     kubelet: Kubelet, start_plugin: StartPlugin
 ) -> None:
     """Each resource has its socket and its devices."""
-    start_plugin(Share("a", "a.com/x", 1), Share("b", "b.com/x", 3))
+    start_plugin(Share("a", "a-0", 1, resource="a.com/x"), Share("b", "b-0", 3, resource="b.com/x"))
     first = kubelet.wait_for_devices("a.com/x", 1)
     second = kubelet.wait_for_devices("b.com/x", 3)
     assert sockets(kubelet.folder) == sorted([first.request.endpoint, second.request.endpoint])
@@ -341,10 +341,10 @@ def test_devices_that_pods_hold_stay_in_the_list(
     kubelet: Kubelet, start_plugin: StartPlugin
 ) -> None:
     """A restarted plugin lists all its devices; after a change of the fleet, the new number."""
-    plugin = start_plugin(Share("chapter", RESOURCE, 8))
+    plugin = start_plugin(Share("chapter", "chapter-0", 8, resource=RESOURCE))
     before = kubelet.wait_for_devices(RESOURCE, 8)
     plugin.stop()
-    start_plugin(Share("chapter", RESOURCE, 10))
+    start_plugin(Share("chapter", "chapter-0", 10, resource=RESOURCE))
     after = kubelet.wait_for_devices(RESOURCE, 10)
     assert [len(devices) for devices in after.lists] == [10]
     assert set(before.lists[0]) < set(after.lists[0])

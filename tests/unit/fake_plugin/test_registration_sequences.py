@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from fake_plugin.config import Config
-from fake_plugin.fleet import Share
+from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.plugin import Plugin
 from tests.unit.fake_plugin.conftest import RESOURCE, TIMING
 from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
@@ -53,7 +53,8 @@ class Sequences(RuleBasedStateMachine):
     def start_plugin(self) -> None:
         """Start a plugin."""
         config = Config(Path("not-read"), "worker", self.folder, self.state_dir, None)
-        self.plugin = Plugin(config, [Share("chapter", RESOURCE, DEVICES)], TIMING)
+        share = Share("chapter", "chapter-0", DEVICES, resource=RESOURCE)
+        self.plugin = Plugin(config, Plan((share,)), TIMING)
         self.plugin.start()
 
     @precondition(lambda self: self.plugin)

@@ -17,18 +17,17 @@ from fake_plugin.api.deviceplugin_pb2 import (
     PreStartContainerRequest,
 )
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
-from fake_plugin.device import Device
 from fake_plugin.listener import Listener, target
 from fake_plugin.resource import Resource
 from fake_plugin.sockets import SocketNames
-from tests.unit.fake_plugin.conftest import Said
+from tests.unit.fake_plugin.conftest import Said, plain_resource
 from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, wait_until
 
 
 @pytest.fixture
-def resource() -> Resource:
+def resource(tmp_path: Path) -> Resource:
     """Return a resource with four devices."""
-    return Resource("example.com/device", [Device(f"d{index}", index) for index in range(4)])
+    return plain_resource("example.com/device", 4, tmp_path)
 
 
 @pytest.fixture
@@ -227,7 +226,7 @@ def test_garbage_is_refused_and_does_no_harm(
 
 def test_long_lists_of_devices_are_cut_in_the_log(folder: Path, tmp_path: Path, said: Said) -> None:
     """A line of the log stays readable, whatever a container asks for."""
-    many = Resource("example.com/many", [Device(f"d{index}", index) for index in range(100)])
+    many = plain_resource("example.com/many", 100, tmp_path)
     listener = Listener(many, SocketNames(folder, tmp_path), lambda: None)
     with grpc.insecure_channel(target(listener.path), options=CHANNEL_OPTIONS) as channel:
         DevicePluginStub(channel).Allocate(asking([device.id for device in many.devices]))

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Device, ListAndWatchResponse
-from fake_plugin.fleet import Share, read_shares
+from fake_plugin.fleet.plan import Share
+from fake_plugin.fleet.reading import read_plan
 from fake_plugin.vendors import generic
 from lab.core.fleet import Fleet, FleetNode, load_fleet
 from lab.core.fleet.document import MOST_DEVICES
@@ -47,24 +48,24 @@ def test_plugin_serves_what_the_lab_expects(file: Path, tmp_path: Path) -> None:
     """The plugin's reader and ours agree about each node, before and after placing."""
     fleet = load_fleet(file)
     for node in fleet.nodes():
-        assert read_shares(file, node.name) == (share(node),)
+        assert read_plan(file, node.name).shares == (share(node),)
     placed = fleet.placed_on([f"worker{at}" for at in range(len(fleet.nodes()))])
     handed = tmp_path / "fleet.yaml"
     handed.write_text(placed.to_yaml())
     for node in placed.nodes():
-        assert read_shares(handed, node.node_name or "") == (share(node),)
+        assert read_plan(handed, node.node_name or "").shares == (share(node),)
 
 
 def test_most_devices_are_what_the_kubelet_takes() -> None:
     """A list of so many devices, all unhealthy, fits into gRPC's 4 MiB, and one more does not."""
-    name = generic.device_id("node", "pool", 0)
+    name = generic.card("node", Share("pool", "pool-0", 1), 0, 0).uid
     one = ListAndWatchResponse(devices=[Device(ID=name, health="Unhealthy")]).ByteSize()
     assert MOST_DEVICES * one <= 4 * 1024 * 1024 < (MOST_DEVICES + 1) * one
 
 
 def share(node: FleetNode) -> Share:
     """Return what the plugin should give to a node."""
-    return Share(node.pool, node.resource, node.count)
+    return Share(node.pool, node.name, node.count, resource=node.resource)
 
 
 @pytest.mark.parametrize("block", BLOCKS)

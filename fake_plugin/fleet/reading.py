@@ -7,10 +7,10 @@ asked for and never happens teaches the wrong lesson.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.mapping import Mapping
 from fake_plugin.resource_name import broken_rule
 
@@ -21,17 +21,8 @@ _POOL: Final = ("name", "nodes", "nodeNames", "resource", "count", "taint")
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
-@dataclass(frozen=True)
-class Share:
-    """What one pool gives to one node: `count` devices under the name `resource`."""
-
-    pool: str
-    resource: str
-    count: int
-
-
-def read_shares(file: Path, node: str) -> tuple[Share, ...]:
-    """Return what each pool gives to `node`, in the order of the file; () where none does.
+def read_plan(file: Path, node: str) -> Plan:
+    """Return what the fleet says about `node`: its shares in the order of the file.
 
     A pool has a node when its `nodeNames` list it or, without that list, when the node is called
     `<pool>-<i>` with i < `nodes`. Raises `WrongUse` for anything in the file that is wrong, about
@@ -44,40 +35,42 @@ def read_shares(file: Path, node: str) -> tuple[Share, ...]:
             document.refuse(name, f"must be {right}")
     pools = document.mappings("pools")
     _refuse_twins(pools)
-    return tuple(_shares(pools, node))
+    return Plan(tuple(_shares(pools, node)))
 
 
 def _shares(pools: tuple[Mapping, ...], node: str) -> Iterator[Share]:
     served: set[str] = set()
     for pool in pools:
-        share, is_member = _share(pool), _has(pool, node)
-        if not is_member:
+        index = _index(pool, node)
+        share = _share(pool, index or 0)
+        if index is None:
             continue
         # A kubelet keeps one list per resource: that of a second pool would replace the first.
         if share.resource in served:
             pool.refuse("resource", f"is on {node} from a pool before this one already")
-        served.add(share.resource)
+        served.add(share.resource or "")
         yield share
 
 
-def _share(pool: Mapping) -> Share:
+def _share(pool: Mapping, index: int) -> Share:
     pool.only(*_POOL)
     pool.flag("taint")
-    resource = pool.text("resource")
+    resource, name = pool.text("resource"), pool.text("name")
     if rule := broken_rule(resource):
         pool.refuse("resource", rule)
-    return Share(pool.text("name"), resource, pool.number("count", least=0))
+    return Share(name, f"{name}-{index}", pool.number("count", least=0), resource=resource)
 
 
-def _has(pool: Mapping, node: str) -> bool:
+def _index(pool: Mapping, node: str) -> int | None:
+    """Return which of the pool's nodes this is, None where it is none of them."""
     nodes, names = pool.number("nodes", least=1), pool.texts("nodeNames")
     if names is None:
         prefix = f"{pool.text('name')}-"
         index = _INDEX.fullmatch(node.removeprefix(prefix)) if node.startswith(prefix) else None
-        return index is not None and int(index[0]) < nodes
+        return int(index[0]) if index and int(index[0]) < nodes else None
     if len(names) != nodes:
         pool.refuse("nodeNames", f"must have as many names as nodes says, {nodes}")
-    return node in names
+    return names.index(node) if node in names else None
 
 
 def _refuse_twins(pools: tuple[Mapping, ...]) -> None:

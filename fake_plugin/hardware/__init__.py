@@ -1,0 +1,8 @@
+"""The accelerators of a node as things: which there are, and what is broken about them.
+
+    accelerator   a model, as the fleet inlines it       card      one piece of it in this node
+    breakage      what is wrong with a card              state     the file that outlives everything
+    board         all cards of the node, live: broken, mended, unplugged, plugged
+
+Nothing here knows of resources or of the kubelet: `fake_plugin.resource` looks at the board.
+"""

@@ -1,0 +1,118 @@
+"""The hardware of a node, live: everything that happens to it goes through here.
+
+Two things are told apart. What the hardware is, broken or sound, outlives the plugin in a file.
+What the plugin says of it is the same where health recovers; where the policy is sticky, as with
+NVIDIA's plugin, a unit that was unhealthy once stays so until the plugin starts again.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.state import State, StateFile
+
+#: Called after a change, without a lock held, from the thread that made it.
+Listener = Callable[[], None]
+
+
+class Board:
+    """Breaks, mends, unplugs and plugs. Safe to use from several threads.
+
+    A unit is named by the `uid` of a card or a partition; whether such a unit exists is for the
+    caller to know. A change that cannot be written raises OSError, and has not happened.
+    """
+
+    def __init__(self, file: StateFile, state: State, *, sticky: bool) -> None:
+        self._file = file
+        self._state = state
+        self._sticky = sticky
+        self._was_unhealthy = _unhealthy(state)
+        self._lock = threading.Lock()
+        self._listeners: list[Listener] = []
+
+    @property
+    def state(self) -> State:
+        """Return what is remembered, as it is now."""
+        return self._state
+
+    def listen(self, listener: Listener) -> None:
+        """Have `listener` called after every change."""
+        self._listeners.append(listener)
+
+    def breakage(self, *units: str) -> Breakage | None:
+        """Return what is wrong with the first of the units that has something wrong, or None."""
+        broken = self._state.broken
+        return next((broken[unit] for unit in units if unit in broken), None)
+
+    def unhealthy(self) -> frozenset[str]:
+        """Return the units that the plugin calls unhealthy; a card stands for its partitions."""
+        return self._was_unhealthy if self._sticky else _unhealthy(self._state)
+
+    def break_units(self, units: Iterable[str], breakage: Breakage) -> None:
+        """Break units, each in this way, whatever was wrong with it before."""
+        broken = dict.fromkeys(units, breakage)
+        self._change(lambda state: replace(state, broken={**state.broken, **broken}))
+
+    def mend_units(self, units: Iterable[str]) -> None:
+        """Make units sound."""
+        mended = frozenset(units)
+        self._change(lambda state: replace(state, broken=_without(state.broken, mended)))
+
+    def toggle_unit(self, unit: str, breakage: Breakage) -> None:
+        """Mend a unit that is broken, break one that is sound."""
+        self._change(
+            lambda state: replace(
+                state,
+                broken=_without(state.broken, {unit})
+                if unit in state.broken
+                else {**state.broken, unit: breakage},
+            )
+        )
+
+    def unplug(self, cards: Iterable[str]) -> None:
+        """Take cards out of the node. What is broken about them goes with them, and comes back."""
+        gone = frozenset(cards)
+        self._change(lambda state: replace(state, unplugged=state.unplugged | gone))
+
+    def plug(self, cards: Iterable[str]) -> None:
+        """Put unplugged cards back."""
+        back = frozenset(cards)
+        self._change(lambda state: replace(state, unplugged=state.unplugged - back))
+
+    def add(self, pool: str, number: int) -> None:
+        """Add cards to a pool, beyond its count."""
+        self._change(
+            lambda state: replace(
+                state, added={**state.added, pool: state.added.get(pool, 0) + number}
+            )
+        )
+
+    def reset(self, units: Iterable[str]) -> None:
+        """Count a reset of each unit, as a real PreStartContainer makes one."""
+        wanted = tuple(units)
+        self._change(
+            lambda state: replace(
+                state,
+                resets={**state.resets, **{u: state.resets.get(u, 0) + 1 for u in wanted}},
+            )
+        )
+
+    def _change(self, changed: Callable[[State], State]) -> None:
+        with self._lock:
+            state = changed(self._state)
+            if state == self._state:
+                return
+            self._file.save(state)
+            self._state = state
+            self._was_unhealthy |= _unhealthy(state)
+        for listener in self._listeners:
+            listener()
+
+
+def _unhealthy(state: State) -> frozenset[str]:
+    return frozenset(unit for unit, each in state.broken.items() if not each.is_ignored)
+
+
+def _without(broken: Mapping[str, Breakage], units: Collection[str]) -> dict[str, Breakage]:
+    return {unit: each for unit, each in broken.items() if unit not in units}

@@ -1,0 +1,30 @@
+"""What can be wrong with a card, in the words of its vendor."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["unspecified", "xid", "ecc", "fault-code"]
+
+#: Errors of the application and not of the card: NVIDIA's plugin does not call the card unhealthy.
+#: Source: NVIDIA/k8s-device-plugin, internal/rm/health.go.
+IGNORED_XIDS: Final = frozenset({13, 31, 43, 45, 68, 109})
+SINGLE_BIT: Final = "single-bit"
+DOUBLE_BIT: Final = "double-bit"
+
+
+@dataclass(frozen=True, slots=True)
+class Breakage:
+    """A fault of a card; `code` is the Xid's number, the kind of ECC error, Ascend's hex code."""
+
+    kind: Kind = "unspecified"
+    code: str = ""
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether the vendor's plugin lets the card count as healthy in spite of it."""
+        if self.kind == "xid":
+            return int(self.code) in IGNORED_XIDS
+        return False
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.code}".strip()
