@@ -15,6 +15,8 @@ try:
 except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]  # the same loader, in Python
 
+__all__ = ["Mapping", "SafeLoader"]
+
 _SHOWN_CHARACTERS: Final = 200
 _LARGEST: Final = 2**31 - 1
 
