@@ -17,7 +17,7 @@ def test_too_many_devices_are_refused(
     """A list that the kubelet does not take would end its stream, again and again."""
     assert MESSAGE_LIMIT == 4_194_304
     monkeypatch.setattr(inventory, "MESSAGE_LIMIT", 560)
-    with pytest.raises(WrongUse, match="11 devices of .* are too many for one list") as caught:
+    with pytest.raises(WrongUse, match=r"11 devices of .* are too many for one list") as caught:
         start_plugin(Share("chapter", "chapter-0", 11, resource=RESOURCE))
     assert "up to 616 bytes, and the kubelet takes 560" in caught.value.seen
     assert caught.value.remedy == "lower the pool's count to 10 or less"
@@ -43,6 +43,6 @@ def test_a_count_far_too_large_is_refused_before_devices_are_made(
         return Card("x" * 41, "chapter", index, minor)
 
     monkeypatch.setattr("fake_plugin.vendors.generic.card", card)
-    with pytest.raises(WrongUse, match="100000 devices of .* are too many"):
+    with pytest.raises(WrongUse, match=r"100000 devices of .* are too many"):
         start_plugin(Share("chapter", "chapter-0", 100_000, resource=RESOURCE))
     assert made == [0]
