@@ -21,10 +21,14 @@ class Breakage:
 
     @property
     def is_ignored(self) -> bool:
-        """Whether the vendor's plugin lets the card count as healthy in spite of it."""
+        """Whether the vendor's plugin lets the card count as healthy in spite of it.
+
+        NVIDIA's listens for both kinds of ECC errors and skips them: only an Xid counts. An error
+        of two bits comes with one that does, 48; that of one bit was corrected, and has none.
+        """
         if self.kind == "xid":
             return int(self.code) in IGNORED_XIDS
-        return False
+        return self == Breakage("ecc", SINGLE_BIT)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.code}".strip()

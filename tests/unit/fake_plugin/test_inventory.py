@@ -1,0 +1,105 @@
+"""From what the fleet gives to a node, and what became of it, to the node's resources."""
+
+from pathlib import Path
+
+import pytest
+
+from fake_plugin.errors import NotReady
+from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.inventory import Inventory
+from fake_plugin.resource import Resource
+from tests.unit.fake_plugin.conftest import Said
+
+ONE = Share("one", "one-0", 3, resource="example.com/one", numa=(0, 0, 1))
+TWO = Share("two", "two-0", 2, resource="example.com/two")
+
+
+def start(folder: Path) -> Inventory:
+    """Return the inventory as a plugin that starts now has it."""
+    return Inventory.load(folder, "worker", Plan((ONE, TWO)))
+
+
+def sent(resource: Resource) -> list[str]:
+    """Return the health of the devices, in the order of the list."""
+    return [device.health for device in resource.listing()[1].devices]
+
+
+def test_each_share_becomes_a_resource(tmp_path: Path) -> None:
+    """Names and numbers are the fleet's."""
+    resources = start(tmp_path).resources
+    assert [(each.name, len(each.devices)) for each in resources] == [
+        ("example.com/one", 3),
+        ("example.com/two", 2),
+    ]
+
+
+def test_numa_nodes_are_in_the_list_where_the_fleet_says_them(tmp_path: Path) -> None:
+    """A device without a topology has none, which is no preference, and not node 0."""
+    one, two = start(tmp_path).resources
+    numbers = [[node.ID for node in device.topology.nodes] for device in one.listing()[1].devices]
+    assert numbers == [[0], [0], [1]]
+    assert not any(device.HasField("topology") for device in two.listing()[1].devices)
+
+
+def test_breaking_a_card_changes_the_list_of_its_resource_alone(tmp_path: Path) -> None:
+    """A kubelet is told nothing that it knows already."""
+    inventory = start(tmp_path)
+    one, two = inventory.resources
+    inventory.board.break_units([one.devices[1].unit], Breakage())
+    assert (sent(one), one.version) == (["Healthy", "Unhealthy", "Healthy"], 1)
+    assert (sent(two), two.version) == (["Healthy"] * 2, 0)
+
+
+def test_the_list_is_that_of_before_after_a_restart(tmp_path: Path) -> None:
+    """IDs, their order and their health are the same."""
+    first = start(tmp_path)
+    first.board.break_units([first.resources[0].devices[2].unit], Breakage("xid", "79"))
+    assert start(tmp_path).resources[0].listing()[1] == first.resources[0].listing()[1]
+
+
+def test_an_unplugged_card_is_off_the_list_and_comes_back_as_it_was(tmp_path: Path) -> None:
+    """It keeps its ID and its faults."""
+    inventory = start(tmp_path)
+    one = inventory.resources[0]
+    before = one.devices
+    inventory.board.break_units([before[0].unit], Breakage())
+    inventory.board.unplug([before[0].card.uid])
+    assert one.devices == before[1:]
+    assert start(tmp_path).resources[0].devices == before[1:]
+    inventory.board.plug([before[0].card.uid])
+    assert (one.devices, sent(one)) == (before, ["Unhealthy", "Healthy", "Healthy"])
+
+
+def test_cards_are_added_at_the_end(tmp_path: Path) -> None:
+    """What was there keeps its place and its ID."""
+    inventory = start(tmp_path)
+    two = inventory.resources[1]
+    before = two.devices
+    inventory.board.add("two", 2)
+    assert (two.devices[:2], len(two.devices)) == (before, 4)
+    assert start(tmp_path).resources[1].devices == two.devices
+
+
+def test_a_node_can_lose_all_its_cards(tmp_path: Path) -> None:
+    """The resource stays, with an empty list: the kubelet then shows 0."""
+    inventory = start(tmp_path)
+    one = inventory.resources[0]
+    inventory.board.unplug([device.card.uid for device in one.devices])
+    assert sent(one) == []
+
+
+def test_a_state_that_makes_no_sense_is_reported(tmp_path: Path, said: Said) -> None:
+    """The node starts, and the log says where the file went."""
+    (tmp_path / "hardware.json").write_text("{")
+    assert [len(each.devices) for each in start(tmp_path).resources] == [3, 2]
+    (line,) = said("state-set-aside")
+    assert line["file"] == str(next(tmp_path.glob("hardware.json.corrupt-*")))
+
+
+def test_a_state_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
+    """A sound node would be a lie."""
+    (tmp_path / "hardware.json").mkdir()
+    with pytest.raises(NotReady, match="the state of the hardware cannot be read") as caught:
+        start(tmp_path)
+    assert caught.value.where == str(tmp_path / "hardware.json")
