@@ -31,7 +31,7 @@ from fake_plugin.vendors.offer import Refused
 
 #: Between two lists, in seconds: of a storm of changes the kubelet hears what came of it. The
 #: first change is sent at once.
-_LIST_GAP: Final = 0.02
+LIST_GAP: Final = 0.02
 _SHOWN_IDS: Final = 16
 #: IDs that are unknown may be anything, of any length, and asked for again and again.
 _SHOWN_UNKNOWN_IDS: Final = 3
@@ -81,7 +81,7 @@ class Service(DevicePluginServicer):
                 healthy=healthy,
             )
             yield listing
-            self._resource.wait_until(over, _LIST_GAP)
+            self._resource.wait_until(over, LIST_GAP)
             self._resource.wait_for_change(version, over)
 
     def GetPreferredAllocation(
