@@ -15,8 +15,14 @@ _OPTIONS: Final = {
     "device-plugin-dir": ("DIR", "the kubelet's folder of plugin sockets, where kubelet.sock is"),
     "state-dir": ("DIR", "a folder of this plugin's own, kept over restarts"),
     "health": ("HOST:PORT", "answer gRPC health checks there (default: nowhere)"),
+    "control": ("HOST:PORT", "serve the control API there (default: nowhere)"),
+    "token-file": ("FILE", "what callers of the control API must show; read at each call"),
+    "pod-resources": ("SOCKET", "where the kubelet says which pod holds what (default: not asked)"),
+    "cdi-dir": ("DIR", "where CDI specs are written, for strategies that use them"),
 }
-_NOT_NEEDED: Final = frozenset({"health"})
+_NEEDED: Final = ("fleet", "node", "device-plugin-dir", "state-dir")
+#: An API without a token would be open to every pod of the cluster.
+_TOGETHER: Final = ("control", "token-file")
 _LAST_PORT: Final = 65535
 
 
@@ -29,6 +35,10 @@ class Config:
     plugin_dir: Path
     state_dir: Path
     health: str | None
+    control: str | None = None
+    token_file: Path | None = None
+    pod_resources: Path | None = None
+    cdi_dir: Path | None = None
 
 
 def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Config:
@@ -39,8 +49,9 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
     """
     given = vars(_parser().parse_args(arguments))
     values = {name: given[name] or environment.get(_variable(name), "") for name in _OPTIONS}
-    for name, value in values.items():
-        if not value and name not in _NOT_NEEDED:
+    together = _TOGETHER if any(values[name] for name in _TOGETHER) else ()
+    for name in (*_NEEDED, *together):
+        if not values[name]:
             raise WrongUse(
                 f"--{name} is missing",
                 where="the command line",
@@ -51,7 +62,11 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
         node=values["node"],
         plugin_dir=_folder("device-plugin-dir", values["device-plugin-dir"]),
         state_dir=_folder("state-dir", values["state-dir"]),
-        health=_address(values["health"]),
+        health=_address("health", values["health"]),
+        control=_address("control", values["control"]),
+        token_file=_path(values["token-file"]),
+        pod_resources=_path(values["pod-resources"]),
+        cdi_dir=_folder("cdi-dir", values["cdi-dir"]) if values["cdi-dir"] else None,
     )
 
 
@@ -96,15 +111,19 @@ def _folder(option: str, value: str) -> Path:
     return path
 
 
-def _address(value: str) -> str | None:
+def _path(value: str) -> Path | None:
+    return Path(value) if value else None
+
+
+def _address(option: str, value: str) -> str | None:
     host, colon, port = value.rpartition(":")
     if not value:
         return None
     if not (host and colon and port.isascii() and port.isdigit() and 0 < int(port) <= _LAST_PORT):
         raise WrongUse(
-            "--health is no HOST:PORT",
+            f"--{option} is no HOST:PORT",
             where="the command line",
             seen=value,
-            remedy="such as --health 0.0.0.0:9091 or --health [::]:9091",
+            remedy=f"such as --{option} 0.0.0.0:9091 or --{option} [::]:9091",
         )
     return value

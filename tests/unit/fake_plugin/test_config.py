@@ -39,7 +39,8 @@ def test_options_are_read(options: dict[str, str], tmp_path: Path) -> None:
 
 def test_variables_stand_in_for_options(options: dict[str, str]) -> None:
     """Every option can be given as a variable."""
-    options["--health"] = "[::]:9091"
+    options |= {"--health": "[::]:9091", "--control": "[::]:9092", "--token-file": "token"}
+    options |= {"--pod-resources": "kubelet.sock", "--cdi-dir": options["--state-dir"]}
     assert read_config([], variables(options)) == read_config(line(options), {})
 
 
@@ -59,6 +60,18 @@ def test_a_missing_option_is_named(options: dict[str, str], name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "missing"),
+    [("--control", "--token-file"), ("--token-file", "--control")],
+)
+def test_the_control_api_is_never_without_a_token(
+    options: dict[str, str], given: str, missing: str
+) -> None:
+    """Of the two options, each needs the other."""
+    with pytest.raises(WrongUse, match=f"^{missing} is missing$"):
+        read_config([*line(options), given, "127.0.0.1:9441"], {})
+
+
+@pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (["--bogus"], "unrecognized arguments: --bogus"),
@@ -68,6 +81,7 @@ def test_a_missing_option_is_named(options: dict[str, str], name: str) -> None:
         (["--health", "localhost:http"], "--health is no HOST:PORT"),
         (["--health", "localhost:0"], "--health is no HOST:PORT"),
         (["--health", "localhost:65536"], "--health is no HOST:PORT"),
+        (["--control", "9441", "--token-file", "t"], "--control is no HOST:PORT"),
     ],
 )
 def test_wrong_use_is_refused(options: dict[str, str], arguments: list[str], text: str) -> None:
@@ -77,7 +91,7 @@ def test_wrong_use_is_refused(options: dict[str, str], arguments: list[str], tex
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize("option", ["device-plugin-dir", "state-dir"])
+@pytest.mark.parametrize("option", ["device-plugin-dir", "state-dir", "cdi-dir"])
 @pytest.mark.parametrize(
     ("folder", "seen"), [("missing", ""), ("a-file", "it is a file"), ("a-file/below", "")]
 )
