@@ -24,14 +24,20 @@ _UNHEALTHY_IS_LONGER: Final = len("Unhealthy") - len("Healthy")
 
 
 class Inventory:
-    """The cards and resources of a node. The resources follow the board by themselves."""
+    """The cards and resources of a node. The resources follow the board by themselves.
 
-    def __init__(self, node: str, plan: Plan, board: Board) -> None:
+    `set_aside` is where a file of the hardware's state was put that made no sense.
+    """
+
+    def __init__(
+        self, node: str, plan: Plan, board: Board, *, set_aside: Path | None = None
+    ) -> None:
         self.node = node
         self.plan = plan
         self.board = board
+        self.set_aside = set_aside
         for share in plan.shares:
-            _refuse_too_long(node, share)
+            refuse_too_long(node, share)
         self.resources = tuple(Resource(offer, board) for offer in self._offers())
         self._plugged = _what_is_plugged(board)
         board.listen(self._refresh)
@@ -54,16 +60,18 @@ class Inventory:
             ) from problem
         if aside:
             say(events.STATE_SET_ASIDE, file=str(aside))
-        return cls(node, plan, Board(file, state, sticky=plan.sticky))
+        board = Board(file, state, sticky=plan.sticky)
+        return cls(node, plan, board, set_aside=aside)
 
     def cards(self, share: Share) -> tuple[Card, ...]:
         """Return the cards of a share that are plugged in, in order."""
-        state = self.board.state
-        every = self._every_card(share, share.count + state.added.get(share.pool, 0))
-        return tuple(card for card in every if card.uid not in state.unplugged)
+        unplugged = self.board.state.unplugged
+        return tuple(card for card in self.every_card(share) if card.uid not in unplugged)
 
-    def _every_card(self, share: Share, count: int) -> Iterator[Card]:
+    def every_card(self, share: Share) -> Iterator[Card]:
+        """Yield the cards of a share with those that are unplugged, in order."""
         vendor, first = vendor_of(share), self._first_minor(share)
+        count = share.count + self.board.state.added.get(share.pool, 0)
         return (vendor.card(self.node, share, at, first + at) for at in range(count))
 
     def _first_minor(self, share: Share) -> int:
@@ -91,8 +99,10 @@ def _what_is_plugged(board: Board) -> tuple[frozenset[str], dict[str, int]]:
     return board.state.unplugged, dict(board.state.added)
 
 
-def _refuse_too_long(node: str, share: Share) -> None:
+def refuse_too_long(node: str, share: Share) -> None:
     """Refuse a share one of whose lists no kubelet would take, before the list is made.
+
+    Raises `WrongUse`, with the most cards that would do.
 
     One card tells the size of all, whose IDs are of one length. A kubelet must be able to take the
     list also when every device is unhealthy. The lab counts in the same way.

@@ -1,7 +1,7 @@
 """A rule by which a call goes wrong."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 Call: TypeAlias = Literal[
     "Register",
@@ -14,6 +14,29 @@ Call: TypeAlias = Literal[
 #: `empty`: no container answers, no IDs, no devices; `unknown-device`: a device that nobody has;
 #: `too-many`: more than was asked for; `too-few`: one less.
 WrongAnswer: TypeAlias = Literal["empty", "unknown-device", "too-many", "too-few"]
+
+
+CALLS: Final[tuple[Call, ...]] = get_args(Call)
+WRONG_ANSWERS: Final[tuple[WrongAnswer, ...]] = get_args(WrongAnswer)
+#: The codes of gRPC with which a call can fail: all but OK.
+CODES: Final = (
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
 
 
 @dataclass(frozen=True)
@@ -76,3 +99,16 @@ class Fault:
     resource: str | None = None
     nth: int | None = None
     times: int | None = None
+
+
+def misfit(call: Call, effect: Effect) -> str:
+    """Return why a call cannot go wrong so, or ""."""
+    match effect:
+        case Drop() if call != "ListAndWatch":
+            return f"{call} has no stream that could be dropped: only ListAndWatch has"
+        case Wrong() if call in {"Register", "PreStartContainer"}:
+            return f"the answer to {call} has no content that could be wrong"
+        case Wrong(answer) if call == "GetDevicePluginOptions" and answer != "empty":
+            return "the answer to GetDevicePluginOptions can be empty, and is wrong in no other way"
+        case _:
+            return ""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from fake_plugin.hardware.accelerator import Vendor
+
 Kind: TypeAlias = Literal["unspecified", "xid", "ecc", "fault-code"]
 
 #: Errors of the application and not of the card: NVIDIA's plugin does not call the card unhealthy.
@@ -10,6 +12,12 @@ Kind: TypeAlias = Literal["unspecified", "xid", "ecc", "fault-code"]
 IGNORED_XIDS: Final = frozenset({13, 31, 43, 45, 68, 109})
 SINGLE_BIT: Final = "single-bit"
 DOUBLE_BIT: Final = "double-bit"
+#: Whose cards can break in which way; any can without a word about why.
+_OF: Final[dict[Kind, tuple[Vendor, ...]]] = {
+    "xid": ("nvidia",),
+    "ecc": ("nvidia", "amd"),
+    "fault-code": ("ascend",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +40,12 @@ class Breakage:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.code}".strip()
+
+
+def misfit(breakage: Breakage, vendor: Vendor | None) -> str:
+    """Return why a card of that vendor, None for a plain device, cannot break so, or ""."""
+    vendors = _OF.get(breakage.kind)
+    if vendors is None or vendor in vendors:
+        return ""
+    cards = f"{vendor} cards" if vendor else "devices without a vendor"
+    return f"{cards} have no {breakage.kind}: that is for {' and '.join(vendors)}"
