@@ -1,0 +1,197 @@
+"""The folder of CDI specs on a node: what the plugin writes there, and what others have there.
+
+A runtime reads `*.json` and `*.yaml` of /etc/cdi and /var/run/cdi. A device that two files of one
+folder define is given to no container, and one that is in both folders is that of /var/run/cdi
+(pkg/cdi/cache.go). So a spec that would meet another's device is not written.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from fake_plugin.cdi import rules
+from fake_plugin.cdi.found import MARK, WRITER, Found, files_of, read_specs
+from fake_plugin.cdi.spec import Spec, file_text
+from fake_plugin.errors import NotReady
+from fake_plugin.sockets import Inode
+
+_UNFINISHED: Final = ".gpulab-"
+_UNFINISHED_SUFFIX: Final = ".tmp"
+#: Long after a file is finished, or its writer is dead.
+_UNFINISHED_SECONDS: Final = 60
+_READABLE_BY_ALL: Final = 0o644
+_SHOWN: Final = 3
+
+
+def file_name(kind: str, transient_id: str = "") -> str:
+    """Return the name of the file of a kind, as the Go library's tools choose it.
+
+    `transient_id` is for a spec that lives as long as something else, such as a container.
+    """
+    stem = kind.replace("/", "-", 1)
+    suffix = f"_{transient_id.replace('/', '_')}" if transient_id else ""
+    return f"{stem}{suffix}.json"
+
+
+class CdiFolder:
+    """The folder that specs are written to, made where it is missing, and `static` beside it.
+
+    `static`, /etc/cdi on a node, is only read: what it defines must not be hidden by a fake.
+    Every method raises `NotReady` where the node does not let it be done; nothing has changed then.
+    """
+
+    def __init__(self, path: Path, static: Path | None = None) -> None:
+        self.path = path
+        self._static = static
+        self._written: dict[Path, Inode | None] = {}
+
+    def write(self, spec: Spec, transient_id: str = "") -> Path:
+        """Put the spec in place, whole at once, and return where.
+
+        It is checked first, by `rules.check` and against all other files. What an earlier run or
+        an earlier call had in the file of that kind and ID is replaced.
+        """
+        spec = replace(spec, annotations={**spec.annotations, MARK: WRITER})
+        path = self.path / file_name(spec.kind, transient_id)
+        document = spec.document()
+        _refuse_violations(document, path)
+        self._refuse_conflicts(spec, path)
+        try:
+            self._replace(path, file_text(document))
+        except OSError as problem:
+            raise NotReady(
+                "the CDI spec cannot be written",
+                where=str(path),
+                seen=problem.strerror or "",
+                remedy="mount the folder of CDI specs into the container, writable",
+            ) from problem
+        self._written[path] = Inode.of(path)
+        return path
+
+    def remove(self, path: Path) -> None:
+        """Remove what `write` wrote, if it is still there.
+
+        What a later run of the plugin has put in its place stays.
+        """
+        written = self._written.get(path)
+        if written is not None and Inode.of(path) == written:
+            _unlink(path)
+        self._written.pop(path, None)
+
+    def remove_all(self) -> None:
+        """Remove everything that `write` wrote, as `remove` does."""
+        for path in tuple(self._written):
+            self.remove(path)
+
+    def remove_leftovers(self) -> list[str]:
+        """Remove what earlier runs left and this one has not written, and return its names.
+
+        To be called after `write`, so that a device that stays is never missing in between.
+        """
+        left = [found.path for found in read_specs(self.path) if self._is_left(found)]
+        left += self._unfinished()
+        for path in left:
+            _unlink(path)
+        return [path.name for path in left]
+
+    def _is_left(self, found: Found) -> bool:
+        return found.is_ours and found.path not in self._written
+
+    def _refuse_conflicts(self, spec: Spec, path: Path) -> None:
+        names = {f"{spec.kind}={device.name}" for device in spec.devices}
+        for found in read_specs(self.path):
+            if found.path == path and not found.is_ours:
+                raise _taken(path)
+            # A leftover is about to be removed.
+            if found.path != path and not self._is_left(found):
+                _refuse_shared(names & found.names, found.path, "no container could get it")
+        for found in read_specs(self._static) if self._static else ():
+            if not found.is_ours:
+                _refuse_shared(names & found.names, found.path, "the lab would hide it")
+
+    def _unfinished(self) -> list[Path]:
+        """Return the beginnings of files whose writers are no more."""
+        return [
+            path
+            for path in files_of(self.path)
+            if path.name.startswith(_UNFINISHED)
+            and path.suffix == _UNFINISHED_SUFFIX
+            and _age(path) > _UNFINISHED_SECONDS
+        ]
+
+    def _replace(self, path: Path, text: str) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        # A runtime looks at the folder all the time, and passes by what ends in .tmp.
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            dir=self.path,
+            prefix=_UNFINISHED,
+            suffix=_UNFINISHED_SUFFIX,
+            delete=False,
+        ) as file:
+            try:
+                file.write(text)
+                file.flush()
+                os.fchmod(file.fileno(), _READABLE_BY_ALL)
+                os.fsync(file.fileno())
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+
+
+def _age(path: Path) -> float:
+    """Return seconds since the last change, 0 where the file has gone meanwhile."""
+    try:
+        return time.time() - path.lstat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _refuse_violations(document: Mapping[str, object], path: Path) -> None:
+    found = rules.check(document)
+    if found:
+        more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise NotReady(
+            "the CDI spec breaks rules: the container runtime would not load it",
+            where=str(path),
+            seen="; ".join(str(each) for each in found[:_SHOWN]) + more,
+            remedy="correct the pool that the devices come from",
+        )
+
+
+def _refuse_shared(names: set[str], other: Path, consequence: str) -> None:
+    if names:
+        first, *rest = sorted(names)
+        more = f" and {len(rest)} more" if rest else ""
+        raise NotReady(
+            f"another CDI file defines the device {first}{more} already: {consequence}",
+            where=str(other),
+            remedy="stop the software that wrote that file and remove it, or use another node",
+        )
+
+
+def _taken(path: Path) -> NotReady:
+    return NotReady(
+        "the file of the CDI spec is another's",
+        where=str(path),
+        seen=f"it has no annotation {MARK}: {WRITER}",
+        remedy="stop the software that wrote that file and remove it, or use another node",
+    )
+
+
+def _unlink(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as problem:
+        raise NotReady(
+            "the CDI spec cannot be removed",
+            where=str(path),
+            seen=problem.strerror or "",
+            remedy=f"remove it by hand, or containers are still given its devices: rm {path}",
+        ) from problem

@@ -1,0 +1,301 @@
+"""What is written to the folder of CDI specs, what is removed from it, and what is left alone."""
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from fake_plugin.cdi.folder import CdiFolder, file_name
+from fake_plugin.cdi.found import MARK
+from fake_plugin.cdi.rules import check
+from fake_plugin.cdi.spec import DeviceNode, Edits, Mount, Spec, build
+from fake_plugin.errors import NotReady
+
+PROGRAM = Edits(mounts=(Mount("/opt/smi", "/usr/bin/nvidia-smi"),))
+THEIRS = """
+---
+cdiVersion: 0.5.0
+kind: nvidia.com/gpu
+devices:
+- name: {name}
+  containerEdits: {{env: [A=b]}}
+"""
+
+
+def gpus(*names: str, class_: str = "gpu") -> Spec:
+    """Return a spec of these devices."""
+    node = Edits(device_nodes=(DeviceNode("/dev/nvidia0", "/dev/null"),))
+    return build("nvidia.com", class_, dict.fromkeys(names, node), PROGRAM)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a folder that is not there yet."""
+    return tmp_path / "run" / "cdi"
+
+
+@pytest.fixture
+def cdi(path: Path) -> CdiFolder:
+    """Return the folder of a plugin that has just started."""
+    return CdiFolder(path)
+
+
+def names_in(path: Path) -> list[str]:
+    """Return the names of all files in a folder."""
+    return sorted(file.name for file in path.iterdir())
+
+
+def put(path: Path, name: str, text: str) -> Path:
+    """Write a file as somebody else does."""
+    path.mkdir(parents=True, exist_ok=True)
+    (path / name).write_text(text, encoding="utf-8")
+    return path / name
+
+
+@pytest.mark.parametrize(
+    ("kind", "transient_id", "name"),
+    [
+        ("nvidia.com/gpu", "", "nvidia.com-gpu.json"),
+        ("huawei.com/npu", "pool-1", "huawei.com-npu_pool-1.json"),
+        ("a.b/cd", "ns/pod/x", "a.b-cd_ns_pod_x.json"),
+    ],
+)
+def test_a_file_is_named_after_its_kind(kind: str, transient_id: str, name: str) -> None:
+    """The names are those that the tools of the Go library choose."""
+    assert file_name(kind, transient_id) == name
+
+
+def test_a_spec_is_written_and_marked(cdi: CdiFolder, path: Path) -> None:
+    """The file is right, says who wrote it, and can be read by everybody."""
+    written = cdi.write(gpus("GPU-0"))
+    document = json.loads(written.read_text(encoding="utf-8"))
+    assert check(document) == []
+    assert document == gpus("GPU-0").document() | {
+        "cdiVersion": "0.6.0",
+        "annotations": {MARK: "fake-plugin"},
+    }
+    assert stat.S_IMODE(written.stat().st_mode) == 0o644
+    assert names_in(path) == ["nvidia.com-gpu.json"]
+
+
+def test_a_second_write_replaces_the_first(cdi: CdiFolder, path: Path) -> None:
+    """What was unplugged is gone, and nothing is left beside the file."""
+    cdi.write(gpus("GPU-0", "GPU-1"))
+    cdi.write(gpus("GPU-1"))
+    assert "GPU-0" not in (path / "nvidia.com-gpu.json").read_text(encoding="utf-8")
+    assert names_in(path) == ["nvidia.com-gpu.json"]
+
+
+def test_a_file_is_never_seen_half_written(
+    cdi: CdiFolder, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until the whole text is on the disk, the file is the old one."""
+    seen: list[str] = []
+    written = cdi.write(gpus("GPU-0"))
+    before = written.read_text(encoding="utf-8")
+    monkeypatch.setattr(os, "fsync", lambda _: seen.append(written.read_text(encoding="utf-8")))
+    cdi.write(gpus("GPU-1"))
+    assert seen == [before]
+    assert written.read_text(encoding="utf-8") != before
+    assert names_in(path) == ["nvidia.com-gpu.json"]
+
+
+def test_a_disk_that_is_full_changes_nothing(
+    cdi: CdiFolder, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old file stays, and no unfinished one beside it."""
+    before = cdi.write(gpus("GPU-0")).read_text(encoding="utf-8")
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(NotReady) as caught:
+        cdi.write(gpus("GPU-1"))
+    assert caught.value.seen == "No space left on device"
+    assert names_in(path) == ["nvidia.com-gpu.json"]
+    assert (path / "nvidia.com-gpu.json").read_text(encoding="utf-8") == before
+
+
+def test_a_spec_that_breaks_rules_is_not_written(cdi: CdiFolder, path: Path) -> None:
+    """The error names rules and places, as many as a reader can take in."""
+    with pytest.raises(NotReady) as caught:
+        cdi.write(gpus("-", "/", "@", "="))
+    assert caught.value.what == "the CDI spec breaks rules: the container runtime would not load it"
+    assert caught.value.where == str(path / "nvidia.com-gpu.json")
+    assert caught.value.seen.startswith("devices[1].name: '-' must have letters, digits")
+    assert caught.value.seen.endswith("[device-name]; and 1 more")
+    assert not path.exists()
+
+
+def test_a_folder_that_cannot_be_is_an_error(tmp_path: Path) -> None:
+    """The error names the folder and the way out."""
+    file = put(tmp_path, "cdi", "")
+    with pytest.raises(NotReady) as caught:
+        CdiFolder(file).write(gpus("GPU-0"))
+    assert caught.value.what == "the folder of CDI specs cannot be read"
+    assert caught.value.facts() == {
+        "where": str(file),
+        "seen": "Not a directory",
+        "remedy": "mount the folder into the container, and run as its owner",
+    }
+
+
+@pytest.mark.parametrize("name", ["nvidia.yaml", "nvidia.json"])
+@pytest.mark.parametrize("device", ["GPU-0", "all"])
+def test_a_device_of_another_file_is_a_conflict(
+    cdi: CdiFolder, path: Path, name: str, device: str
+) -> None:
+    """With two definitions of equal priority, a runtime gives the device to nobody."""
+    other = put(path, name, THEIRS.format(name=device))
+    with pytest.raises(NotReady) as caught:
+        cdi.write(gpus("GPU-0"))
+    assert caught.value.what == (
+        f"another CDI file defines the device nvidia.com/gpu={device} already: "
+        "no container could get it"
+    )
+    assert caught.value.where == str(other)
+    assert "stop the software that wrote that file" in caught.value.remedy
+    assert names_in(path) == [name]
+
+
+def test_a_number_as_a_name_is_a_conflict(cdi: CdiFolder, path: Path) -> None:
+    """Runtimes read an index without quotes as the text that it looks like."""
+    put(path, "nvidia.yaml", THEIRS.format(name="0"))
+    with pytest.raises(NotReady, match=r"nvidia\.com/gpu=0 already"):
+        cdi.write(gpus("0"))
+
+
+def test_a_conflict_says_how_many_devices_it_has(cdi: CdiFolder) -> None:
+    """Two pools of one vendor on a node meet in `all` as well."""
+    cdi.write(gpus("GPU-0"), "pool-a")
+    with pytest.raises(NotReady, match=r"nvidia\.com/gpu=GPU-0 and 1 more already"):
+        cdi.write(gpus("GPU-0"), "pool-b")
+
+
+def test_a_static_file_is_not_hidden(path: Path, tmp_path: Path) -> None:
+    """A fake in /var/run/cdi would come before a real GPU in /etc/cdi."""
+    static = tmp_path / "etc"
+    put(static, "nvidia.yaml", THEIRS.format(name="all"))
+    with pytest.raises(NotReady) as caught:
+        CdiFolder(path, static).write(gpus("GPU-0"))
+    assert caught.value.what.endswith("nvidia.com/gpu=all already: the lab would hide it")
+    assert caught.value.where == str(static / "nvidia.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nvidia.yaml", THEIRS.format(name="GPU-7")),
+        ("other.json", THEIRS.format(name="all").replace("nvidia.com/gpu", "amd.com/gpu")),
+        ("nvidia.yaml.bak", THEIRS.format(name="all")),
+        ("broken.json", "{"),
+        ("list.json", "[]"),
+        ("null.yaml", ""),
+        ("devices.yaml", "kind: nvidia.com/gpu\ndevices: all\n"),
+        ("names.yaml", "kind: nvidia.com/gpu\ndevices: [all, {name: [all]}, {}]\n"),
+        ("binary.yaml", "\0"),
+    ],
+)
+def test_other_files_are_no_conflict(cdi: CdiFolder, path: Path, name: str, text: str) -> None:
+    """Other devices, other kinds, and what a runtime passes by."""
+    put(path, name, text)
+    cdi.write(gpus("GPU-0"))
+    assert cdi.remove_leftovers() == []
+    assert names_in(path) == sorted([name, "nvidia.com-gpu.json"])
+
+
+def test_no_folder_of_static_files_is_no_error(path: Path, tmp_path: Path) -> None:
+    """Few nodes have /etc/cdi."""
+    assert CdiFolder(path, tmp_path / "etc").write(gpus("GPU-0")).exists()
+
+
+def test_a_file_of_our_name_may_be_anothers(cdi: CdiFolder, path: Path) -> None:
+    """A name proves nothing: without our mark the file is left as it is."""
+    text = THEIRS.format(name="GPU-7")
+    put(path, "nvidia.com-gpu.json", text)
+    with pytest.raises(NotReady) as caught:
+        cdi.write(gpus("GPU-0"))
+    assert caught.value.what == "the file of the CDI spec is another's"
+    assert caught.value.seen == "it has no annotation gpu-lab/written-by: fake-plugin"
+    assert (path / "nvidia.com-gpu.json").read_text(encoding="utf-8") == text
+
+
+def test_what_was_written_is_removed(cdi: CdiFolder, path: Path) -> None:
+    """The file goes with the devices; twice is once."""
+    written = cdi.write(gpus("GPU-0"))
+    cdi.write(gpus("MIG-0", class_="mig"))
+    cdi.remove(written)
+    cdi.remove(written)
+    assert names_in(path) == ["nvidia.com-mig.json"]
+    cdi.remove_all()
+    assert names_in(path) == []
+
+
+def test_what_a_later_run_wrote_is_not_removed(cdi: CdiFolder, path: Path) -> None:
+    """In a rolling update the new plugin writes before the old one ends."""
+    cdi.write(gpus("GPU-0"))
+    CdiFolder(path).write(gpus("GPU-0"))
+    cdi.remove_all()
+    assert names_in(path) == ["nvidia.com-gpu.json"]
+
+
+def test_what_was_not_written_here_is_not_removed(cdi: CdiFolder, path: Path) -> None:
+    """Only the paths that `write` returned are this plugin's to remove."""
+    other = put(path, "nvidia.yaml", THEIRS.format(name="GPU-0"))
+    cdi.remove(other)
+    assert other.exists()
+
+
+def test_an_earlier_run_is_taken_over(cdi: CdiFolder, path: Path) -> None:
+    """What it left is no conflict, is replaced where it is written again, and else removed."""
+    earlier = CdiFolder(path)
+    earlier.write(gpus("GPU-0"))
+    earlier.write(gpus("MIG-0", class_="mig"), "a")
+    put(path, "nvidia.yaml", THEIRS.format(name="GPU-7"))
+    cdi.write(gpus("GPU-0", "GPU-1"))
+    cdi.write(gpus("MIG-0", class_="mig"), "b")
+    assert cdi.remove_leftovers() == ["nvidia.com-mig_a.json"]
+    assert names_in(path) == ["nvidia.com-gpu.json", "nvidia.com-mig_b.json", "nvidia.yaml"]
+
+
+def test_unfinished_files_are_removed_when_they_are_old(cdi: CdiFolder, path: Path) -> None:
+    """A young one may be another plugin's, at work this moment."""
+    old, young = put(path, ".gpulab-1.tmp", ""), put(path, ".gpulab-2.tmp", "")
+    theirs = put(path, "spec.1.tmp", "")
+    for file in (old, theirs):
+        os.utime(file, (time.time() - 61, time.time() - 61))
+    assert cdi.remove_leftovers() == [".gpulab-1.tmp"]
+    assert names_in(path) == [young.name, theirs.name]
+
+
+def test_leftovers_of_no_folder_are_none(cdi: CdiFolder) -> None:
+    """The first start on a node finds nothing, and makes nothing."""
+    assert cdi.remove_leftovers() == []
+    assert not cdi.path.exists()
+
+
+def test_a_file_that_cannot_be_removed_is_an_error(
+    cdi: CdiFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says what goes on meanwhile, and the command that ends it."""
+    written = cdi.write(gpus("GPU-0"))
+    unlink = Path.unlink
+
+    def fail(_: Path, *, missing_ok: bool) -> None:
+        raise PermissionError(1, "Operation not permitted", missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", fail)
+    with pytest.raises(NotReady) as caught:
+        cdi.remove(written)
+    assert caught.value.facts() == {
+        "where": str(written),
+        "seen": "Operation not permitted",
+        "remedy": f"remove it by hand, or containers are still given its devices: rm {written}",
+    }
+    monkeypatch.setattr(Path, "unlink", unlink)
+    cdi.remove(written)
+    assert not written.exists()
