@@ -2,7 +2,7 @@
 
 # ruff: noqa: N802 - the names of the calls are those of the API
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NoReturn
 
 import grpc
@@ -26,16 +26,15 @@ from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
 from fake_plugin.device import Device
 from fake_plugin.log import Sparingly, say
 from fake_plugin.resource import HEALTHY, Resource
+from fake_plugin.shortening import cut, few
 from fake_plugin.streams import Streams
 from fake_plugin.vendors.offer import Refused
 
 #: Between two lists, in seconds: of a storm of changes the kubelet hears what came of it. The
 #: first change is sent at once.
 LIST_GAP: Final = 0.02
-_SHOWN_IDS: Final = 16
 #: IDs that are unknown may be anything, of any length, and asked for again and again.
 _SHOWN_UNKNOWN_IDS: Final = 3
-_SHOWN_CHARACTERS: Final = 80
 _REPEAT_SECONDS: Final = 10.0
 
 
@@ -66,23 +65,14 @@ class Service(DevicePluginServicer):
     def ListAndWatch(
         self, request: Empty, context: grpc.ServicerContext
     ) -> Iterator[ListAndWatchResponse]:
-        """Send the list, and again at each change, until the caller or the plugin ends."""
+        """Send the list, and again at each change, until the caller or the plugin ends.
+
+        The stream counts as open from now on, whenever its first list is asked for.
+        """
         del request
         if not self._streams.enter(context):
             context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, self._streams.full())
-        over = self._streams.over(context)
-        while not over():
-            version, listing = self._resource.listing()
-            healthy = sum(device.health == HEALTHY for device in listing.devices)
-            say(
-                events.LIST_SENT,
-                resource=self._resource.name,
-                devices=len(listing.devices),
-                healthy=healthy,
-            )
-            yield listing
-            self._resource.wait_until(over, LIST_GAP)
-            self._resource.wait_for_change(version, over)
+        return self._lists(self._streams.over(context))
 
     def GetPreferredAllocation(
         self, request: PreferredAllocationRequest, context: grpc.ServicerContext
@@ -91,7 +81,7 @@ class Service(DevicePluginServicer):
         del context
         answers = [self._preferred(each) for each in request.container_requests]
         for answer in answers:
-            say(events.PREFERRED, resource=self._resource.name, devices=_shown(answer.deviceIDs))
+            say(events.PREFERRED, resource=self._resource.name, devices=few(answer.deviceIDs))
         return PreferredAllocationResponse(container_responses=answers)
 
     def Allocate(self, request: AllocateRequest, context: grpc.ServicerContext) -> AllocateResponse:
@@ -104,8 +94,8 @@ class Service(DevicePluginServicer):
             say(
                 events.ALLOCATED,
                 resource=self._resource.name,
-                devices=_shown(container.devices_ids),
-                files=_shown(file.container_path for file in answer.devices),
+                devices=few(container.devices_ids),
+                files=few(file.container_path for file in answer.devices),
             )
         return response
 
@@ -118,9 +108,23 @@ class Service(DevicePluginServicer):
         say(
             events.PRE_STARTED,
             resource=self._resource.name,
-            devices=_shown(request.devices_ids),
+            devices=few(request.devices_ids),
         )
         return PreStartContainerResponse()
+
+    def _lists(self, over: Callable[[], bool]) -> Iterator[ListAndWatchResponse]:
+        while not over():
+            version, listing = self._resource.listing()
+            healthy = sum(device.health == HEALTHY for device in listing.devices)
+            say(
+                events.LIST_SENT,
+                resource=self._resource.name,
+                devices=len(listing.devices),
+                healthy=healthy,
+            )
+            yield listing
+            self._resource.wait_until(over, LIST_GAP)
+            self._resource.wait_for_change(version, over)
 
     def _preferred(
         self, request: ContainerPreferredAllocationRequest
@@ -152,22 +156,10 @@ class Service(DevicePluginServicer):
         return devices
 
     def _refuse(self, call: str, unknown: list[str], context: grpc.ServicerContext) -> NoReturn:
-        short = [_cut(device_id) for device_id in unknown]
+        short = [cut(device_id) for device_id in unknown]
         if self._unknown_said.is_due(call):
-            devices = _shown(short, _SHOWN_UNKNOWN_IDS)
+            devices = few(short, _SHOWN_UNKNOWN_IDS)
             say(events.UNKNOWN_DEVICE, resource=self._resource.name, call=call, devices=devices)
-        named = ", ".join(_shown([repr(each) for each in short], _SHOWN_UNKNOWN_IDS))
+        named = ", ".join(few([repr(each) for each in short], _SHOWN_UNKNOWN_IDS))
         text = f"{self._resource.name} has no device {named} on this node"
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, text)
-
-
-def _shown(ids: Iterable[str], most: int = _SHOWN_IDS) -> list[str]:
-    ids = list(ids)
-    more = len(ids) - most
-    return ids if more <= 0 else [*ids[:most], f"and {more} more"]
-
-
-def _cut(device_id: str) -> str:
-    if len(device_id) <= _SHOWN_CHARACTERS:
-        return device_id
-    return f"{device_id[: _SHOWN_CHARACTERS - 1]}…"

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import grpc
@@ -30,6 +31,7 @@ class Streams:
         self._opened = False
         self._watched = False
         self._closing = False
+        self._dropped: set[grpc.ServicerContext] = set()
 
     @property
     def opened(self) -> bool:
@@ -46,7 +48,7 @@ class Streams:
         with self._lock:
             if self._closing or self._open >= MOST:
                 return False
-            leave = self._leave if self._opened else self._leave_kubelets
+            leave = partial(self._leave, context, kubelets=not self._opened)
             self._open += 1
             if not self._opened:
                 self._opened = self._watched = True
@@ -63,20 +65,24 @@ class Streams:
 
     def over(self, context: grpc.ServicerContext) -> Callable[[], bool]:
         """Return the question whether the stream of this call must end."""
-        return lambda: self._closing or not context.is_active()
+        return lambda: self._closing or context in self._dropped or not context.is_active()
+
+    def drop(self, context: grpc.ServicerContext) -> None:
+        """End the stream of one call."""
+        with self._lock:
+            self._dropped.add(context)
+        self._resource.wake()
 
     def close(self) -> None:
         """End all streams, and let no new one in."""
         self._closing = True
         self._resource.wake()
 
-    def _leave_kubelets(self) -> None:
-        self._watched = False
-        self._leave()
-
-    def _leave(self) -> None:
+    def _leave(self, context: grpc.ServicerContext, *, kubelets: bool) -> None:
         with self._lock:
             self._open -= 1
+            self._watched = self._watched and not kubelets
+            self._dropped.discard(context)
         say(events.STREAM_ENDED, resource=self._resource.name)
         self._resource.wake()
         self._on_change()
