@@ -73,6 +73,10 @@ format: $(DEV) ## Format the code
 bench-up: $(DEV) ## Measure `gpulab up` against bare kind, and the plugin
 	$(BIN)/python benchmarks/up.py $(ARGS)
 
+.PHONY: bench-plugin
+bench-plugin: $(DEV) ## Measure the plugin beside the upstream sample (Linux, root, Go or PyPI's)
+	@$(BIN)/python -m benchmarks.plugin $(ARGS)
+
 .PHONY: lock
 lock: $(DEV) ## Pin the newest versions of everything, with hashes
 	$(LOCK) pyproject.toml --extra build -o requirements.lock
