@@ -25,6 +25,7 @@ from fake_plugin.api.deviceplugin_pb2 import (
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
 from fake_plugin.device import Device
 from fake_plugin.log import Sparingly, say
+from fake_plugin.preference import choose
 from fake_plugin.resource import HEALTHY, Resource
 from fake_plugin.shortening import cut, few
 from fake_plugin.streams import Streams
@@ -77,7 +78,7 @@ class Service(DevicePluginServicer):
     def GetPreferredAllocation(
         self, request: PreferredAllocationRequest, context: grpc.ServicerContext
     ) -> PreferredAllocationResponse:
-        """Prefer the lowest numbers, after what must be included."""
+        """Say which of the devices that are free fit together best."""
         del context
         answers = [self._preferred(each) for each in request.container_requests]
         for answer in answers:
@@ -129,12 +130,15 @@ class Service(DevicePluginServicer):
     def _preferred(
         self, request: ContainerPreferredAllocationRequest
     ) -> ContainerPreferredAllocationResponse:
-        # dict.fromkeys drops what is named twice and keeps the order.
-        must = [name for name in dict.fromkeys(request.must_include_deviceIDs) if self._has(name)]
-        free = set(request.available_deviceIDs).difference(must)
-        rest = [device.id for device in self._resource.devices if device.id in free]
+        resource = self._resource
         return ContainerPreferredAllocationResponse(
-            deviceIDs=(must + rest)[: max(request.allocation_size, 0)]
+            deviceIDs=choose(
+                resource.devices,
+                request.available_deviceIDs,
+                request.must_include_deviceIDs,
+                request.allocation_size,
+                resource.offer.spread,
+            )
         )
 
     def _answer(

@@ -1,7 +1,10 @@
 """What differs from vendor to vendor: names of resources, shapes of IDs, answers to Allocate.
 
-Each module has a function `card` that makes the cards of a share, and `offers` that makes
-resources of cards. `VENDORS` finds the module.
+nvidia, amd, ascend, generic   the vendors: `card` makes the cards of a share, and `offers`
+                               makes resources of cards; `VENDORS` finds the module
+offer, place                   what they give, and what the node gives them
+identity, layout, sharing,     what they have in common
+visible
 """
 
 from collections.abc import Sequence
@@ -9,8 +12,9 @@ from typing import Final, Protocol
 
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import generic
+from fake_plugin.vendors import generic, nvidia
 from fake_plugin.vendors.offer import Offer
+from fake_plugin.vendors.place import BARE, Place
 
 
 class Vendor(Protocol):
@@ -22,14 +26,14 @@ class Vendor(Protocol):
         `minor` counts all cards of the vendor on the node.
         """
 
-    def offers(self, share: Share, cards: Sequence[Card]) -> tuple[Offer, ...]:
+    def offers(self, share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:
         """Return the resources that a share's cards are offered as.
 
         Raises `WrongUse` where the vendor's plugin would refuse to start on them.
         """
 
 
-VENDORS: Final[dict[str, Vendor]] = {"generic": generic}
+VENDORS: Final[dict[str, Vendor]] = {"generic": generic, "nvidia": nvidia}
 
 
 def vendor_of(share: Share) -> Vendor:

@@ -6,43 +6,37 @@ A container gets, for its devices and no others,
     GPULAB_VISIBLE_DEVICES_FAKE_EXAMPLE_COM_DEVICE=fake-…,fake-…
     /dev/gpulab/fake.example.com/device/<index>     the node's /dev/null
 
-The kubelet asks for each resource of a container apart, and where two answers set one variable it
-keeps either, so the short name is right only in a container with one resource. The long name
-and the files hold the resource's name, and are always right.
+The files hold the resource's name, so those of two resources do not meet.
 """
 
-import uuid
 from collections.abc import Sequence
-from typing import Final
 
-from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse, DeviceSpec
+from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
+from fake_plugin.vendors import identity, layout, visible
 from fake_plugin.vendors.offer import Offer
-
-_VARIABLE: Final = "GPULAB_VISIBLE_DEVICES"
-#: A fixed starting point makes the IDs the same on every machine, for ever.
-_NAMESPACE: Final = uuid.UUID("5e6a3cde-6f0b-4a0e-9d0f-0c1f6b7f4d52")
+from fake_plugin.vendors.place import BARE, Place
 
 
 def card(node: str, share: Share, index: int, minor: int) -> Card:
-    """Return the device of that index, whose ID has 41 characters.
-
-    None of the names of node and pool can hold a slash, so no two devices have one ID.
-    """
-    name = f"{node}/{share.pool}/{index}"
+    """Return the device of that index, whose ID has 41 characters."""
     return Card(
-        uid=f"fake-{uuid.uuid5(_NAMESPACE, name)}",
+        uid=f"fake-{identity.of_card(node, share.pool, index)}",
         pool=share.pool,
         index=index,
         minor=minor,
-        numa=share.numa[index] if index < len(share.numa) else None,
+        numa=layout.numa_node(share, index),
     )
 
 
-def offers(share: Share, cards: Sequence[Card]) -> tuple[Offer, ...]:
-    """Return the resource that the fleet names, with a device for each card."""
+def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:
+    """Return the resource that the fleet names, with a device for each card.
+
+    No tools are known for it, so that of `place` a container gets nothing.
+    """
+    del place
     resource = share.resource or ""
     return (
         Offer(
@@ -57,21 +51,7 @@ def offers(share: Share, cards: Sequence[Card]) -> tuple[Offer, ...]:
 
 def container_answer(resource: str, devices: Sequence[Device]) -> ContainerAllocateResponse:
     """Return what a container needs to see exactly these devices."""
-    ids = ",".join(device.id for device in devices)
     return ContainerAllocateResponse(
-        envs={_VARIABLE: ids, variable_of(resource): ids},
-        devices=[
-            DeviceSpec(
-                host_path="/dev/null",
-                container_path=f"/dev/gpulab/{resource}/{device.card.index}",
-                permissions="rw",
-            )
-            for device in devices
-        ],
+        envs=visible.variables(resource, (device.id for device in devices)),
+        devices=visible.files(f"/dev/gpulab/{resource}/{device.card.index}" for device in devices),
     )
-
-
-def variable_of(resource: str) -> str:
-    """Return the name of the variable that is the resource's own."""
-    suffix = "".join(letter if letter.isalnum() else "_" for letter in resource)
-    return f"{_VARIABLE}_{suffix.upper()}"

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from fake_plugin.device import Device
 
 #: Makes the answer to Allocate for one container. Raises `Refused`.
-Answer = Callable[[Sequence[Device]], ContainerAllocateResponse]
+Answer: TypeAlias = Callable[[Sequence[Device]], ContainerAllocateResponse]
+#: How GetPreferredAllocation chooses among devices that share hardware: of as much hardware as can
+#: be, or of what is shared already, or all from one piece.
+Spread: TypeAlias = Literal["distributed", "packed", "together"]
 
 
 class Refused(Exception):
@@ -19,14 +22,13 @@ class Refused(Exception):
 class Offer:
     """One resource of a node, of one pool.
 
-    `spread` says how GetPreferredAllocation chooses among replicas: over as many units as it can,
-    or few. `preferred` and `pre_start` are what GetDevicePluginOptions says.
+    `preferred` and `pre_start` are what GetDevicePluginOptions says.
     """
 
     resource: str
     pool: str
     devices: tuple[Device, ...]
     answer: Answer
-    spread: Literal["distributed", "packed"] = "distributed"
+    spread: Spread = "distributed"
     preferred: bool = True
     pre_start: bool = False

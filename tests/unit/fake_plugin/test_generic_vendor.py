@@ -3,7 +3,7 @@
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import generic
+from fake_plugin.vendors import generic, visible
 
 
 def uid(node: str, pool: str, index: int) -> str:
@@ -47,5 +47,5 @@ def test_resources_of_one_container_do_not_clash() -> None:
     first = generic.container_answer("example.com/a", [device("d0", 0)])
     second = generic.container_answer("example.com/b-2", [device("d0", 0)])
     assert set(first.envs) & set(second.envs) == {"GPULAB_VISIBLE_DEVICES"}
-    assert generic.variable_of("example.com/b-2") == "GPULAB_VISIBLE_DEVICES_EXAMPLE_COM_B_2"
+    assert visible.variable_of("example.com/b-2") == "GPULAB_VISIBLE_DEVICES_EXAMPLE_COM_B_2"
     assert first.devices[0].container_path != second.devices[0].container_path

@@ -1,0 +1,140 @@
+"""What Allocate returns for GPUs, by the plugin's device list strategies.
+
+    envvar            NVIDIA_VISIBLE_DEVICES=GPU-…,GPU-…
+    volume-mounts     NVIDIA_VISIBLE_DEVICES=/var/run/nvidia-container-devices, and there a mount of
+                      /dev/null for each device
+    cdi-annotations   cdi.k8s.io/nvidia-device-plugin_<uuid>: <kind>=GPU-…,<kind>=GPU-…
+    cdi-cri           the same names, as CDI devices
+
+Several may be set together. With none but those of CDI, nothing else is answered, as there
+(internal/plugin/server.go). With the others, passDeviceSpecs adds device files, and gdrcopy, gds
+and mofed a variable each.
+
+An answer also has the lab's own variables (`fake_plugin.vendors.visible`) and what `Place` says.
+Otherwise than in reality, a file that two devices share is named once, and of MPS a container gets
+the variable and no mounts: no MPS daemon runs here, so there are no folders to mount.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fake_plugin.api.deviceplugin_pb2 import CDIDevice, ContainerAllocateResponse, Mount
+from fake_plugin.cdi import names as cdi_names
+from fake_plugin.device import Device
+from fake_plugin.fleet.plan import Share
+from fake_plugin.vendors import sharing, visible
+from fake_plugin.vendors.nvidia.hardware import files_of, index_of
+from fake_plugin.vendors.offer import Refused
+from fake_plugin.vendors.place import Place
+
+#: The vendor of the plugin's own CDI specs (cmd/nvidia-device-plugin/plugin-manager.go): nvidia.com
+#: is the container toolkit's, whose specs may lie in the same folder.
+CDI_VENDOR: Final = "k8s.device-plugin.nvidia.com"
+CDI_CLASS: Final = "gpu"
+
+_VARIABLE: Final = "NVIDIA_VISIBLE_DEVICES"
+_MOUNTED_AT: Final = "/var/run/nvidia-container-devices"
+_CONTROL_FILES: Final = (
+    "/dev/nvidiactl",
+    "/dev/nvidia-uvm",
+    "/dev/nvidia-uvm-tools",
+    "/dev/nvidia-modeset",
+)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers for the containers of one resource; `unit_mib` where it is one of memory shares."""
+
+    share: Share
+    resource: str
+    place: Place
+    unit_mib: int | None = None
+
+    def container(self, devices: Sequence[Device]) -> ContainerAllocateResponse:
+        """Return the answer for GPUs, MIG devices or replicas; raises `Refused`."""
+        self._refuse_several_replicas(devices)
+        # A GPU is named as often as it is asked for, as there.
+        answer = self._answer([self._name(device) for device in devices], devices)
+        shared = self.share.sharing
+        if shared and shared.strategy == "mps":
+            answer.envs["CUDA_MPS_PIPE_DIRECTORY"] = f"/mps/{self.resource}/pipe"
+        return answer
+
+    def part_of_card(self, devices: Sequence[Device]) -> ContainerAllocateResponse:
+        """Return the answer for shares of cores or memory: the cards, and how much of them."""
+        names = list(dict.fromkeys(self._name(device) for device in devices))
+        answer = self._answer(names, devices)
+        part = (
+            sharing.core_variables(devices)
+            if self.unit_mib is None
+            else sharing.memory_variables(devices, self.unit_mib)
+        )
+        answer.envs.update(part)
+        return answer
+
+    def _answer(self, names: list[str], devices: Sequence[Device]) -> ContainerAllocateResponse:
+        answer = ContainerAllocateResponse(
+            envs=visible.variables(self.resource, visible.units(devices)),
+            mounts=self.place.mounts("nvidia"),
+        )
+        strategies = self.share.answering.list_strategies
+        if "envvar" in strategies:
+            answer.envs[_VARIABLE] = ",".join(names)
+        if "volume-mounts" in strategies:
+            self._add_mounts(answer, names)
+        if "cdi-annotations" in strategies or "cdi-cri" in strategies:
+            self._add_cdi(answer, names)
+        if "envvar" in strategies or "volume-mounts" in strategies:
+            self._add_files(answer, devices)
+        return answer
+
+    def _name(self, device: Device) -> str:
+        return index_of(device) if self.share.answering.id_strategy == "index" else device.unit
+
+    def _add_mounts(self, answer: ContainerAllocateResponse, names: list[str]) -> None:
+        answer.envs[_VARIABLE] = _MOUNTED_AT
+        answer.mounts.extend(
+            Mount(host_path=visible.NULL, container_path=f"{_MOUNTED_AT}/{name}")
+            for name in dict.fromkeys(names)
+        )
+
+    def _add_cdi(self, answer: ContainerAllocateResponse, names: list[str]) -> None:
+        how = self.share.answering
+        qualified = [cdi_names.qualified_name(CDI_VENDOR, CDI_CLASS, name) for name in names]
+        qualified += [
+            cdi_names.qualified_name(CDI_VENDOR, class_, "all") for class_ in self._extras()
+        ]
+        if "cdi-annotations" in how.list_strategies:
+            found = cdi_names.annotations("nvidia-device-plugin", str(uuid.uuid4()), qualified)
+            for key, value in found.items():
+                name = key.removeprefix(cdi_names.ANNOTATION_PREFIX)
+                answer.annotations[how.cdi_annotation_prefix + name] = value
+        if "cdi-cri" in how.list_strategies:
+            answer.cdi_devices.extend(CDIDevice(name=name) for name in qualified)
+
+    def _add_files(self, answer: ContainerAllocateResponse, devices: Iterable[Device]) -> None:
+        how = self.share.answering
+        if how.pass_device_specs:
+            paths = [path for device in devices for path in files_of(device)]
+            answer.devices.extend(visible.files((*_CONTROL_FILES, *paths)))
+        for name in self._extras():
+            answer.envs[f"NVIDIA_{name.upper()}"] = "enabled"
+
+    def _extras(self) -> tuple[str, ...]:
+        how = self.share.answering
+        wanted = {"gdrcopy": how.gdrcopy, "gds": how.gds, "mofed": how.mofed}
+        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+
+    def _refuse_several_replicas(self, devices: Sequence[Device]) -> None:
+        shared = self.share.sharing
+        if shared is None or len(devices) <= 1:
+            return
+        # With MPS there is no choice (internal/rm/rm.go, ValidateRequest).
+        if shared.fail_above_one or shared.strategy == "mps":
+            raise Refused(
+                f'invalid allocation request for "{self.resource}": invalid request: '
+                f"maximum request size for shared resources is 1; found {len(devices)}"
+            )

@@ -1,0 +1,67 @@
+"""GPUs and MIG devices, with the names, numbers and device files that NVML gives them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from fake_plugin.device import Device
+from fake_plugin.fleet.plan import Share
+from fake_plugin.hardware.accelerator import Profile
+from fake_plugin.hardware.card import Card, Partition
+from fake_plugin.vendors import identity, layout
+
+#: Where the GPUs of an eight-GPU server are seen.
+_BUSES: Final = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
+_DOMAIN: Final = 0x1000
+#: How /proc/driver/nvidia-caps/mig-minors counts: two files before the first, for each GPU fifteen
+#: GPU instances, for each of these one file and one for each of eight compute instances.
+_FIRST_CAP: Final = 3
+_CAPS_OF_INSTANCE: Final = 9
+_CAPS_OF_GPU: Final = 15 * _CAPS_OF_INSTANCE
+
+
+def card(node: str, share: Share, index: int, minor: int) -> Card:
+    """Return a pool's GPU of that index, as `GPU-<uuid>`."""
+    name = identity.of_card(node, share.pool, index)
+    return Card(
+        uid=f"GPU-{name}",
+        pool=share.pool,
+        index=index,
+        minor=minor,
+        model=share.accelerator,
+        numa=layout.numa_node(share, index),
+        pci=identity.pci_address(_BUSES, _DOMAIN, minor),
+        serial=identity.serial_number(name),
+    )
+
+
+def mig_devices(share: Share, gpu: Card) -> tuple[Partition, ...] | None:
+    """Return the MIG devices of a GPU, as `MIG-<uuid>`, or None where MIG mode is off."""
+    return layout.parts_of(share, gpu, _mig_name)
+
+
+def index_of(device: Device) -> str:
+    """Return the number of a device, as NVML counts: 0 for a GPU, 0:1 for a MIG device."""
+    if device.partition is None:
+        return str(device.card.minor)
+    return f"{device.card.minor}:{device.partition.index}"
+
+
+def files_of(device: Device) -> Iterator[str]:
+    """Return the device files of a device; a MIG device has its GPU's and two of capabilities.
+
+    The GPU instance has the number of the MIG device on its GPU, and compute instance 0 is all of
+    it.
+    """
+    yield f"/dev/nvidia{device.card.minor}"
+    if device.partition is not None:
+        cap = (
+            _FIRST_CAP
+            + device.card.minor * _CAPS_OF_GPU
+            + device.partition.index * _CAPS_OF_INSTANCE
+        )
+        yield f"/dev/nvidia-caps/nvidia-cap{cap}"
+        yield f"/dev/nvidia-caps/nvidia-cap{cap + 1}"
+
+
+def _mig_name(gpu: Card, profile: Profile, index: int) -> str:
+    return f"MIG-{identity.of_part(gpu.uid, profile.name, index)}"

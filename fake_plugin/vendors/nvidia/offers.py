@@ -1,0 +1,98 @@
+"""Which resources GPUs become.
+
+    MIG strategy   whole GPUs            MIG devices
+    none           nvidia.com/gpu        are not looked at: the GPU counts as whole
+    single         -                     nvidia.com/gpu
+    mixed          nvidia.com/gpu        nvidia.com/mig-<profile>, with + as .
+
+A resource without devices is not offered: where all GPUs are cut up and the strategy is mixed,
+there is no nvidia.com/gpu. What `single` refuses, the fleet's own rules do
+(`fake_plugin.hardware.layout`).
+
+Shares of cores and memory are offered as Tencent's qGPU has them, 100 cores to a card and units of
+1 GiB: tke.cloud.tencent.com/qgpu-core and -memory. An alias of the pool replaces what is before the
+dash there, and nvidia.com/gpu elsewhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from fake_plugin.device import Device
+from fake_plugin.errors import WrongUse
+from fake_plugin.fleet.plan import Share
+from fake_plugin.hardware.card import Card
+from fake_plugin.vendors import sharing
+from fake_plugin.vendors.nvidia.answers import Answers
+from fake_plugin.vendors.nvidia.hardware import mig_devices
+from fake_plugin.vendors.offer import Offer
+from fake_plugin.vendors.place import BARE, Place
+
+_GPU: Final = "nvidia.com/gpu"
+_MIG: Final = "nvidia.com/mig-"
+_QGPU: Final = "tke.cloud.tencent.com/qgpu"
+_BETWEEN: Final = "::"
+
+
+def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:
+    """Return the resources of a pool's GPUs; raises `WrongUse` where MPS meets MIG devices."""
+    if shared := sharing.by_percentage(share):
+        return tuple(_percentages(share, cards, place, shared.memory_unit_mib))
+    named: dict[str, list[Device]] = {}
+    for card in cards:
+        for device in _devices(share, card):
+            named.setdefault(_resource(share, device), []).append(device)
+    return tuple(
+        _replicated(share, resource, devices, place)
+        for resource, devices in (named or {share.alias or _GPU: []}).items()
+    )
+
+
+def _devices(share: Share, card: Card) -> Iterator[Device]:
+    parts = mig_devices(share, card)
+    if parts is None:
+        yield Device(card.uid, card)
+    for part in parts or ():
+        if share.sharing and share.sharing.strategy == "mps":
+            raise WrongUse(
+                "sharing using MPS is not supported for MIG devices",
+                where=f"pool {share.pool}",
+                remedy="share by time-slicing, or do not cut up the GPUs",
+            )
+        yield Device(part.uid, card, part)
+
+
+def _resource(share: Share, device: Device) -> str:
+    mixed = share.partitions is not None and share.partitions.strategy == "mixed"
+    if device.partition is None or not mixed:
+        return share.alias or _GPU
+    return _MIG + device.partition.profile.name.replace("+", ".")
+
+
+def _replicated(share: Share, resource: str, devices: list[Device], place: Place) -> Offer:
+    name = sharing.resource_name(share, resource)
+    return Offer(
+        resource=name,
+        pool=share.pool,
+        devices=sharing.replicas(share, devices, _BETWEEN),
+        answer=Answers(share, name, place).container,
+        spread=sharing.spread(share),
+        pre_start=share.pre_start,
+    )
+
+
+def _percentages(
+    share: Share, cards: Sequence[Card], place: Place, unit_mib: int
+) -> Iterator[Offer]:
+    name = share.alias or _QGPU
+    for resource, devices, unit in (
+        (f"{name}-core", sharing.core_shares(cards), None),
+        (f"{name}-memory", sharing.memory_shares(share, cards, unit_mib), unit_mib),
+    ):
+        yield Offer(
+            resource=resource,
+            pool=share.pool,
+            devices=devices,
+            answer=Answers(share, resource, place, unit).part_of_card,
+            spread="together",
+            pre_start=share.pre_start,
+        )
