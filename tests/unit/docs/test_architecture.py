@@ -51,9 +51,9 @@ def test_modules_that_know_the_client_library_are_named() -> None:
 
 
 def test_what_the_lab_imports_of_the_plugin_is_named() -> None:
-    """The modules named at the top of the page are imported, and no others."""
+    """The modules and packages named at the top of the page are imported, and no others."""
     sources = "\n".join(each.read_text(encoding="utf-8") for each in ROOT.glob("lab/**/*.py"))
-    imported = re.findall(r"^\s*(?:from|import) (fake_plugin\b[\w.]*)", sources, re.MULTILINE)
+    imported = re.findall(r"^\s*(?:from|import) (fake_plugin\b\.?\w*)", sources, re.MULTILINE)
     top = PAGE.text.partition("\n## ")[0]
     assert set(imported) == set(re.findall(r"`(fake_plugin\.\w+)`", top))
 

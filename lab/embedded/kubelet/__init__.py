@@ -1,0 +1,1 @@
+"""The parts of a kubelet: what gives devices to containers, and says who holds them."""

@@ -1,0 +1,67 @@
+"""One registration of a plugin: the connection that Register led to, and the stream on it."""
+
+import threading
+
+import grpc
+
+from fake_plugin.api.deviceplugin_pb2 import DevicePluginOptions, Empty, RegisterRequest
+from lab.embedded.kubelet.connection import Connection, PluginError
+from lab.embedded.kubelet.device import Device, read_devices
+from lab.embedded.kubelet.ledger import Ledger
+from lab.embedded.kubelet.node import Node
+
+
+class PluginClient:
+    """Connects to a plugin and watches it until either side ends (plugin/v1beta1/client.go).
+
+    What it was told stays readable after the end.
+    """
+
+    def __init__(self, request: RegisterRequest, node: Node, ledger: Ledger) -> None:
+        self.request = request
+        # As upstream, "../x.sock" leads out of the folder, and "" to the folder itself.
+        self.path = node.folder / request.endpoint
+        self.options = DevicePluginOptions()
+        #: The newest list, by ID; None before the first.
+        self.devices: dict[str, Device] | None = None
+        self.lists = 0
+        self.ended = threading.Event()
+        self._ledger = ledger
+        self._connection = Connection(request.resource_name, self.path, node.journal, node.clock)
+
+    @property
+    def resource(self) -> str:
+        """Return the resource that the plugin serves."""
+        return self.request.resource_name
+
+    def connect(self, context: grpc.ServicerContext) -> None:
+        """Dial, ask for the options, and take the plugin over; raise `PluginError`.
+
+        All within the call of Register that is in `context`.
+        """
+        connection = self._connection
+        connection.dial(context)
+        ask = connection.plugin.GetDevicePluginOptions
+        try:
+            self.options = connection.call("GetDevicePluginOptions", ask, Empty(), context=context)
+        except PluginError as problem:
+            connection.close()
+            raise PluginError(f"failed to get device plugin options: {problem}") from problem
+        self._ledger.connected(connection, self.options)
+
+    def watch(self) -> None:
+        """Take in lists until the stream ends."""
+        for message in self._connection.lists():
+            self.devices = {each.id: each for each in read_devices(message.devices)}
+            self.lists += 1
+            self._ledger.listed(self.resource, message)
+        self.ended.set()
+
+    def disconnect(self) -> None:
+        """End the connection, and take down that the plugin went away."""
+        self.close()
+        self._ledger.disconnected(self.resource, self.path)
+
+    def close(self) -> None:
+        """End the connection, as the end of the whole kubelet does."""
+        self._connection.close()
