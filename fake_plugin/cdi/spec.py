@@ -13,6 +13,9 @@ T = TypeVar("T")
 #: The device that stands for all of its spec, by convention of the vendors' tools.
 ALL: Final = "all"
 
+#: The options of what a container may read and run, and not change.
+READ_ONLY: Final = ("ro", "nosuid", "nodev", "rbind", "rprivate")
+
 _JSON_NAMES: Final = {"clos_id": "closID"}
 #: What JSON takes as it is, and YAML, which the runtimes read specs as, does not.
 _NOT_IN_YAML: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -38,11 +41,15 @@ class DeviceNode:
 
 @dataclass(frozen=True)
 class Mount:
-    """A path of the node, at a path of the container."""
+    """A path of the node, at a path of the container, which cannot write there by default.
+
+    Options of one's own need `bind` or `rbind`: without, OCI runtimes mount a file system of the
+    type `type`.
+    """
 
     host_path: str
     container_path: str
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = READ_ONLY
     type: str = ""
 
 

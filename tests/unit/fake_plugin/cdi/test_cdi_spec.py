@@ -33,7 +33,7 @@ from tests.unit.fake_plugin.cdi.drawn import (
 
 GPU_0 = Edits(device_nodes=(DeviceNode("/dev/nvidia0", "/dev/null"),))
 GPU_1 = Edits(device_nodes=(DeviceNode("/dev/nvidia1", "/dev/null"),))
-PROGRAM = Edits(mounts=(Mount("/opt/smi", "/usr/bin/nvidia-smi", ("ro",)),))
+PROGRAM = Edits(mounts=(Mount("/opt/smi", "/usr/bin/nvidia-smi"),))
 
 
 def test_a_spec_is_built_of_units_and_all() -> None:
@@ -69,7 +69,7 @@ def test_a_spec_is_built_of_units_and_all() -> None:
                 {
                     "hostPath": "/opt/smi",
                     "containerPath": "/usr/bin/nvidia-smi",
-                    "options": ["ro"],
+                    "options": ["ro", "nosuid", "nodev", "rbind", "rprivate"],
                 }
             ]
         },
