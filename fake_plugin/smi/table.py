@@ -1,0 +1,135 @@
+"""The units of a node as the tools in containers read them: one line each, in one small file.
+
+    gpulab-units|1|.
+    driver|nvidia|570.133.20|12.8|.
+    unit|nvidia|GPU-…|…|.
+
+A shell reads it: fields between bars, an empty one for what is not known, and a full stop at the
+end, so that no line ends in an empty field. The folder is mounted into containers and not the file:
+a file that is replaced by a rename is seen through a folder, and not through a mount of itself.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from fake_plugin.hardware.accelerator import Vendor
+from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
+from fake_plugin.hardware.driver import DRIVERS
+from fake_plugin.hardware.reading import Reading
+
+#: The programs refuse another one, as a tool refuses a driver that it was not made for.
+FORMAT: Final = 1
+NAME: Final = "units"
+_READABLE_BY_ALL: Final = 0o644
+#: Tells what the driver of a lost card could still say: nothing.
+_LOST_XID: Final = "79"
+
+
+def render(readings: Iterable[Reading]) -> str:
+    """Return the table; readings of cards without a model are left out, no tool shows them."""
+    units = [each for each in readings if each.card.model]
+    units.sort(key=lambda each: (each.card.minor, each.partition.index if each.partition else 0))
+    lines = [_line("gpulab-units", FORMAT)]
+    lines += [_line("driver", vendor, *versions) for vendor, versions in DRIVERS.items()]
+    for vendor in DRIVERS:
+        lines += _lines_of(vendor, [each for each in units if _vendor(each) == vendor])
+    return "".join(lines)
+
+
+def write(folder: Path, readings: Iterable[Reading]) -> None:
+    """Replace the table in `folder`, whole at once; OSError where the node does not let it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="ascii", dir=folder, prefix=f".{NAME}-", delete=False
+    ) as file:
+        try:
+            file.write(render(readings))
+            file.flush()
+            os.fchmod(file.fileno(), _READABLE_BY_ALL)
+            Path(file.name).replace(folder / NAME)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+def condition(breakage: Breakage | None) -> str:
+    """Return what the driver would notice: ok, lost, failed, ecc-corrected or ecc-uncorrected.
+
+    It is the hardware's, and not what the plugin says of it: where health is sticky, a mended card
+    is unhealthy to the kubelet and sound to the tools.
+    """
+    if breakage is None or breakage.is_ignored:
+        return "ok"
+    if breakage.kind == "xid" and breakage.code == _LOST_XID:
+        return "lost"
+    ecc = {SINGLE_BIT: "ecc-corrected", DOUBLE_BIT: "ecc-uncorrected"}
+    return ecc.get(breakage.code, "failed") if breakage.kind == "ecc" else "failed"
+
+
+def _lines_of(vendor: Vendor, units: list[Reading]) -> Iterator[str]:
+    used: dict[tuple[str, int], int] = {}
+    for unit in units:
+        part = unit.partition
+        before = 0
+        if part:
+            size = (unit.card.uid, part.profile.memory)
+            before = used.get(size, 0)
+            used[size] = before + 1
+        yield _line("unit", vendor, *_fields(unit, before))
+
+
+def _fields(unit: Reading, before: int) -> Iterator[object]:
+    """Yield what units.sh takes apart, in its order."""
+    card, part, model = unit.card, unit.partition, unit.card.model
+    yield from (unit.unit, card.uid, card.minor, card.pci.upper(), card.serial)
+    yield from (model.product, model.architecture) if model else (None, None)
+    yield 1 if model and model.profiles else 0
+    yield from (_profile(unit), part.index if part else None, _instance(unit, before))
+    yield condition(unit.breakage)
+    yield unit.breakage.code if unit.breakage else None
+    yield round(unit.utilization * 100)
+    yield from (unit.memory_used_mib, unit.memory_total_mib)
+    yield None if unit.power_watts is None else f"{unit.power_watts:.2f}"
+    yield model.power_watts if model else None
+    yield from (unit.temperature_celsius, unit.memory_temperature_celsius)
+
+
+def _profile(unit: Reading) -> str | None:
+    """Return how the card is cut, as its tool spells it: AMD's shouts."""
+    if not unit.partition:
+        return None
+    name = unit.partition.profile.name
+    return name.upper() if _vendor(unit) == "amd" else name
+
+
+def _instance(unit: Reading, before: int) -> int | None:
+    """Return the GPU instance ID of a MIG device with `before` others of its size ahead of it.
+
+    The driver numbers by size: whole card 0, halves from 1, quarters from 3, eighths from 7 (and on
+    cards of four memory slices, quarters from 3). Seen in NVIDIA's MIG User Guide, "Creating GPU
+    Instances".
+    """
+    part, model = unit.partition, unit.card.model
+    if not part or not model or not part.profile.memory or not model.memory_slices:
+        return None
+    return model.memory_slices // part.profile.memory - 1 + before
+
+
+def _vendor(unit: Reading) -> Vendor | None:
+    return unit.card.model.vendor if unit.card.model else None
+
+
+def _line(*fields: object) -> str:
+    return "|".join([*(_clean(field) for field in fields), "."]) + "\n"
+
+
+def _clean(field: object) -> str:
+    """Return the field in plain ASCII and without bars: it can neither end its field nor a line.
+
+    A letter of another alphabet would have one width for one shell and two for the next.
+    """
+    text = "" if field is None else str(field)
+    return "".join(each if " " <= each <= "~" and each != "|" else "?" for each in text)
