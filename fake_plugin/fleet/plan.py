@@ -14,6 +14,12 @@ SharingStrategy: TypeAlias = Literal["time-slicing", "mps", "percentage"]
 PartitionStrategy: TypeAlias = Literal["none", "single", "mixed"]
 #: How a container is told of its devices (NVIDIA's `deviceListStrategy`).
 ListStrategy: TypeAlias = Literal["envvar", "volume-mounts", "cdi-annotations", "cdi-cri"]
+#: What a container is told of a device (NVIDIA's `deviceIDStrategy`).
+IdStrategy: TypeAlias = Literal["uuid", "index"]
+#: How replicas are chosen (NVIDIA's `sharedDevicesAllocationPolicy`).
+ReplicaPolicy: TypeAlias = Literal["distributed", "packed"]
+#: Whose names an Ascend card's resources have: those of its own plugin, or of HAMi's.
+Dialect: TypeAlias = Literal["official", "hami"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +57,9 @@ class Answering:
     """
 
     list_strategies: tuple[ListStrategy, ...] = ("envvar",)
-    id_strategy: Literal["uuid", "index"] = "uuid"
+    id_strategy: IdStrategy = "uuid"
     pass_device_specs: bool = False
-    replica_policy: Literal["distributed", "packed"] = "distributed"
+    replica_policy: ReplicaPolicy = "distributed"
     cdi_annotation_prefix: str = "cdi.k8s.io/"
     gds: bool = False
     mofed: bool = False
@@ -75,7 +81,7 @@ class Share:
     resource: str | None = None
     accelerator: Accelerator | None = None
     alias: str | None = None
-    dialect: Literal["official", "hami"] = "official"
+    dialect: Dialect = "official"
     numa: tuple[int, ...] = ()
     sharing: Sharing | None = None
     partitions: Partitions | None = None

@@ -6,19 +6,29 @@ asked for and never happens teaches the wrong lesson.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping as PlainMapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.faults.fault import Fault
+from fake_plugin.fleet.faults import read_fault
+from fake_plugin.fleet.offering import devices_of
+from fake_plugin.fleet.plan import Flap, Plan, Share
+from fake_plugin.fleet.pool_rules import given_rules, share_rules
+from fake_plugin.fleet.script import read_flap
+from fake_plugin.fleet.shares import read_load, read_share
+from fake_plugin.hardware import breakage
 from fake_plugin.mapping import Mapping
-from fake_plugin.resource_name import broken_rule
 
 _FIXED: Final = {"apiVersion": "gpu-lab/v1", "kind": "Fleet"}
-#: `taint` is about the node and not its devices: the lab acts on it, the plugin lets it pass.
-_POOL: Final = ("name", "nodes", "nodeNames", "resource", "count", "taint")
+#: Whether a device stays unhealthy, under each policy.
+_POLICIES: Final = {"recovers": False, "sticky": True}
 #: As Python writes a number, and short enough to be read as one.
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}")
+
+#: Each pool by its name, and what it gives to a node.
+Pools: TypeAlias = PlainMapping[str, tuple[Mapping, Share]]
 
 
 def read_plan(file: Path, node: str) -> Plan:
@@ -29,48 +39,113 @@ def read_plan(file: Path, node: str) -> Plan:
     this node or not, so that all nodes judge a file alike.
     """
     document = Mapping.load(file)
-    document.only(*_FIXED, "pools")
+    document.only(*_FIXED, "pools", "health", "faults")
     for name, right in _FIXED.items():
         if document.text(name) != right:
             document.refuse(name, f"must be {right}")
     pools = document.mappings("pools")
     _refuse_twins(pools)
-    return Plan(tuple(_shares(pools, node)))
+    every = {pool.text("name"): (pool, _share(pool, 0)) for pool in pools}
+    flaps = [_flap(flap, every) for flap in _script(document)]
+    faults = [
+        _fault(fault, at, every) for at, fault in enumerate(document.mappings("faults", least=0), 1)
+    ]
+    shares = _shares(pools, node)
+    here = {share.member for share in shares}
+    loads = {share.pool: read_load(every[share.pool][0]) for share in shares}
+    return Plan(
+        shares,
+        _is_sticky(document),
+        tuple(flap for member, flap in flaps if member in here),
+        tuple(fault for member, fault in faults if shares and (member is None or member in here)),
+        {pool: load for pool, load in loads.items() if load is not None},
+    )
 
 
-def _shares(pools: tuple[Mapping, ...], node: str) -> Iterator[Share]:
+def _is_sticky(document: Mapping) -> bool:
+    health = document.mapping("health")
+    return health is not None and health.choice("policy", _POLICIES, default=False)
+
+
+def _script(document: Mapping) -> tuple[Mapping, ...]:
+    health = document.mapping("health")
+    if health is None:
+        return ()
+    health.only("policy", "script")
+    return health.mappings("script", least=0)
+
+
+def _flap(entry: Mapping, every: Pools) -> tuple[str, Flap]:
+    member, flap = read_flap(entry)
+    share = _of_member(entry, member, every)
+    if flap.device >= share.count:
+        entry.refuse("device", f"must be below {share.count}, the number of devices of {member}")
+    vendor = share.accelerator.vendor if share.accelerator else None
+    if reason := breakage.misfit(flap.breakage, vendor):
+        entry.refuse("node", f"does not fit: {reason}")
+    return member, flap
+
+
+def _fault(entry: Mapping, number: int, every: Pools) -> tuple[str | None, Fault]:
+    member, fault = read_fault(entry, number)
+    if member is not None:
+        _of_member(entry, member, every)
+    return member, fault
+
+
+def _of_member(entry: Mapping, member: str, every: Pools) -> Share:
+    found = every.get(member.rpartition("-")[0])
+    if not found or _number_in(found[1].pool, member, found[0].number("nodes", least=1)) is None:
+        entry.refuse("node", "must be a node of a pool, as <pool>-<index>")
+    return found[1]
+
+
+def _shares(pools: tuple[Mapping, ...], node: str) -> tuple[Share, ...]:
+    found = [
+        (pool, _share(pool, index)) for pool in pools if (index := _index(pool, node)) is not None
+    ]
+    if len(found) > 1:
+        _refuse_same_resource(found, node)
+    return tuple(share for _, share in found)
+
+
+def _refuse_same_resource(found: Sequence[tuple[Mapping, Share]], node: str) -> None:
+    """Refuse a second pool of one resource: its list would replace the first at the kubelet."""
     served: set[str] = set()
-    for pool in pools:
-        index = _index(pool, node)
-        share = _share(pool, index or 0)
-        if index is None:
-            continue
-        # A kubelet keeps one list per resource: that of a second pool would replace the first.
-        if share.resource in served:
-            pool.refuse("resource", f"is on {node} from a pool before this one already")
-        served.add(share.resource or "")
-        yield share
+    for pool, share in found:
+        plain = share.resource if not share.sharing else None
+        names = {plain} if plain else {*devices_of(share)}
+        if twice := served & names:
+            key = "resource" if share.resource else "accelerator"
+            pool.refuse(key, f"brings {min(twice)}, which {node} has from a pool before this one")
+        served |= names
 
 
 def _share(pool: Mapping, index: int) -> Share:
-    pool.only(*_POOL)
-    pool.flag("taint")
-    resource, name = pool.text("resource"), pool.text("name")
-    if rule := broken_rule(resource):
-        pool.refuse("resource", rule)
-    return Share(name, f"{name}-{index}", pool.number("count", least=0), resource=resource)
+    for broken in given_rules(pool.values):
+        pool.refuse(broken.place, str(broken))
+    share = read_share(pool, index)
+    for broken in share_rules(share, pool.values):
+        pool.refuse(broken.place, str(broken))
+    return share
 
 
 def _index(pool: Mapping, node: str) -> int | None:
     """Return which of the pool's nodes this is, None where it is none of them."""
     nodes, names = pool.number("nodes", least=1), pool.texts("nodeNames")
     if names is None:
-        prefix = f"{pool.text('name')}-"
-        index = _INDEX.fullmatch(node.removeprefix(prefix)) if node.startswith(prefix) else None
-        return int(index[0]) if index and int(index[0]) < nodes else None
+        return _number_in(pool.text("name"), node, nodes)
     if len(names) != nodes:
         pool.refuse("nodeNames", f"must have as many names as nodes says, {nodes}")
     return names.index(node) if node in names else None
+
+
+def _number_in(pool: str, member: str, nodes: int) -> int | None:
+    """Return the index in `<pool>-<index>`, None where it is no member of a pool of so many."""
+    if not member.startswith(f"{pool}-"):
+        return None
+    index = _INDEX.fullmatch(member.removeprefix(f"{pool}-"))
+    return int(index[0]) if index and int(index[0]) < nodes else None
 
 
 def _refuse_twins(pools: tuple[Mapping, ...]) -> None:

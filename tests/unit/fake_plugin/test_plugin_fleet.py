@@ -75,7 +75,7 @@ def test_a_taint_is_left_to_the_lab(tmp_path: Path) -> None:
     assert read_plan(fleet(tmp_path, of_pools(f"{POOL}, taint: true")), "chapter-0").shares
 
 
-@pytest.mark.parametrize("key", ["accelerator", "numa", "sharing", "Count"])
+@pytest.mark.parametrize("key", ["Count", "gpu", "renameByDefault"])
 def test_a_key_of_a_pool_that_is_not_acted_on_is_refused(tmp_path: Path, key: str) -> None:
     """It is named, also where the pool is about other nodes."""
     with pytest.raises(WrongUse) as caught:
@@ -90,7 +90,7 @@ def test_a_key_of_a_pool_that_is_not_acted_on_is_refused(tmp_path: Path, key: st
         ("gpu-lab/v1", "gpu-lab/v2", "apiVersion must be gpu-lab/v1"),
         ("Fleet", "Pod", "kind must be Fleet"),
         ("kind: Fleet\n", "", "kind is missing"),
-        ("kind: Fleet\n", "kind: Fleet\nfaults: []\n", "faults is not something that this plugin"),
+        ("kind: Fleet\n", "kind: Fleet\nfault: []\n", "fault is not something that this plugin"),
         ("count: 2", "count: -1", "pools[0].count must be a whole number from 0"),
         ("count: 2", "count: true", "pools[0].count must be a whole number from 0"),
         ("count: 2", "count: '2'", "pools[0].count must be a whole number from 0"),
@@ -99,8 +99,12 @@ def test_a_key_of_a_pool_that_is_not_acted_on_is_refused(tmp_path: Path, key: st
         ("nodes: 2", "nodes: 2.0", "pools[0].nodes must be a whole number from 1"),
         ("name: chapter", "name: 7", "pools[0].name must be text"),
         ("name: chapter", "name: ''", "pools[0].name must be text"),
-        ("example.com/device", "gpu", "pools[0].resource needs a vendor domain"),
-        ("example.com/device", "a.kubernetes.io/gpu", "pools[0].resource must not be under"),
+        ("example.com/device", "gpu", "pools[0].resource is gpu (needs a vendor domain"),
+        (
+            "example.com/device",
+            "a.kubernetes.io/gpu",
+            "pools[0].resource is a.kubernetes.io/gpu (must not be under",
+        ),
         ("nodes: 2", "nodes: 2, nodeNames: [a]", "pools[0].nodeNames must have as many names"),
         ("nodes: 2", "nodes: 2, nodeNames: [a, a]", "pools[0].nodeNames must not name anything"),
         ("nodes: 2", "nodes: 2, nodeNames: a", "pools[0].nodeNames must be a list of names"),
@@ -152,7 +156,10 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     ("second", "text"),
     [
         ("name: chapter, resource: b.com/x", "pools[1].name is that of a pool before this one"),
-        ("name: other, resource: a.com/x", "pools[1].resource is on w from a pool before this one"),
+        (
+            "name: other, resource: a.com/x",
+            "pools[1].resource brings a.com/x, which w has from a pool",
+        ),
     ],
 )
 def test_pools_must_not_contradict_each_other(tmp_path: Path, second: str, text: str) -> None:

@@ -1,0 +1,54 @@
+"""The health script of the fleet file: which cards break and mend, and when."""
+
+import re
+from collections.abc import Mapping as PlainMapping
+from typing import Final, Literal
+
+from fake_plugin.fleet.plan import Flap
+from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
+from fake_plugin.mapping import Mapping
+
+_KEYS: Final = ("at", "every", "node", "device", "becomes", "xid", "ecc", "code")
+_REASONS: Final = ("xid", "ecc", "code")
+_BECOMES: Final[PlainMapping[str, Literal["healthy", "unhealthy", "toggled"]]] = {
+    "healthy": "healthy",
+    "unhealthy": "unhealthy",
+    "toggled": "toggled",
+}
+#: Eight hexadecimal digits, as in 80E01801.
+FAULT_CODE: Final = re.compile(r"[0-9A-Fa-f]{8}")
+
+
+def read_flap(flap: Mapping) -> tuple[str, Flap]:
+    """Return the member that a flap is about, `<pool>-<index>`, and the flap.
+
+    Raises `WrongUse` for what is wrong with it alone; the member and its cards are for others.
+    """
+    flap.only(*_KEYS)
+    when = flap.one_of("at", "every")
+    member = flap.text("node")
+    return member, Flap(
+        pool=member.rpartition("-")[0],
+        device=flap.number("device", least=0),
+        seconds=flap.duration(when),
+        repeats=when == "every",
+        becomes=flap.choice("becomes", _BECOMES),
+        breakage=_breakage(flap),
+    )
+
+
+def _breakage(flap: Mapping) -> Breakage:
+    if not any(name in flap.values for name in _REASONS):
+        return Breakage()
+    reason = flap.one_of(*_REASONS)
+    if flap.values.get("becomes") == "healthy":
+        flap.refuse(reason, "says why a card breaks, and this one becomes healthy")
+    if reason == "xid":
+        return Breakage("xid", str(flap.number("xid", least=1)))
+    if reason == "ecc":
+        kinds = {SINGLE_BIT: SINGLE_BIT, DOUBLE_BIT: DOUBLE_BIT}
+        return Breakage("ecc", flap.choice("ecc", kinds))
+    code = flap.text("code")
+    if not FAULT_CODE.fullmatch(code):
+        flap.refuse("code", "must be eight hexadecimal digits, as in 80E01801")
+    return Breakage("fault-code", code.upper())
