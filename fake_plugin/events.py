@@ -32,6 +32,9 @@ WAITING: Final = Event(
     "waiting-for-kubelet", "the kubelet cannot be reached yet: trying again", logging.WARNING
 )
 LISTENING: Final = Event("listening", "serving the resource on a new socket")
+REGISTER_HELD: Final = Event(
+    "register-held", "a fault holds the registration back: not registered until it is over"
+)
 CANNOT_LISTEN: Final = Event("cannot-listen", "the socket cannot be opened", logging.ERROR)
 REGISTERING: Final = Event("registering", "telling the kubelet about the resource")
 REGISTERED: Final = Event("registered", "the kubelet has accepted the resource")
@@ -53,4 +56,10 @@ ALLOCATED: Final = Event("allocated", "told the kubelet how a container gets its
 PRE_STARTED: Final = Event("pre-started", "a container is about to start with its devices")
 UNKNOWN_DEVICE: Final = Event(
     "unknown-device", "asked for a device that this node does not have", logging.ERROR
+)
+
+HOLDERS_UNKNOWN: Final = Event(
+    "holders-unknown",
+    "the kubelet does not say which pod holds which device: metrics name no pods until it does",
+    logging.WARNING,
 )

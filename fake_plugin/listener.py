@@ -10,11 +10,14 @@ import grpc
 
 from fake_plugin import streams
 from fake_plugin.api.deviceplugin_pb2_grpc import add_DevicePluginServicer_to_server
+from fake_plugin.faults import interceptor
+from fake_plugin.faults.interceptor import Interceptor, Switchboard
 from fake_plugin.resource import Resource
 from fake_plugin.service import Service
 from fake_plugin.sockets import Inode, SocketNames
 
-_WORKERS: Final = streams.MOST + 8
+#: Threads are made as they are needed: streams and held calls leave eight for the others.
+_WORKERS: Final = streams.MOST + interceptor.MOST_HELD + 8
 _CLOSE_SECONDS: Final = 0.5
 
 
@@ -25,13 +28,19 @@ class Listener:
     """
 
     def __init__(
-        self, resource: Resource, names: SocketNames, on_change: Callable[[], None]
+        self,
+        resource: Resource,
+        names: SocketNames,
+        switchboard: Switchboard,
+        on_change: Callable[[], None],
     ) -> None:
         self.streams = streams.Streams(resource, on_change)
+        self._book = switchboard.book
         self._names = names
         self.path = names.take(resource.name)
         self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix=resource.name)
-        self._server = grpc.server(self._workers)
+        meddler = Interceptor(resource.name, self.streams, switchboard)
+        self._server = grpc.server(self._workers, interceptors=[meddler])
         add_DevicePluginServicer_to_server(Service(resource, self.streams), self._server)
         self._listen()
         self._inode = Inode.of(self.path)
@@ -42,8 +51,9 @@ class Listener:
         return self._inode is not None and Inode.of(self.path) == self._inode
 
     def close(self) -> None:
-        """End the streams, let other calls finish within half a second, remove the socket."""
+        """End streams and held calls, give others half a second, remove the socket."""
         self.streams.close()
+        self._book.wake()
         self._server.stop(_CLOSE_SECONDS).wait()
         self._workers.shutdown()
         self._names.give_back(self.path)

@@ -6,6 +6,8 @@ from typing import Final
 
 from fake_plugin import events
 from fake_plugin.config import Config
+from fake_plugin.faults.book import FaultBook
+from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan
 from fake_plugin.health import Health, HealthServer
 from fake_plugin.inventory import Inventory
@@ -33,8 +35,10 @@ class Plugin:
         if self._watch is None:
             timing = replace(timing, look=_LOOK_WITHOUT_WATCH)
         health = Health(resource.name for resource in resources)
+        self.switchboard = Switchboard(FaultBook(plan.faults))
         self._registrations = [
-            Registration(resource, names, timing, health) for resource in resources
+            Registration(resource, names, self.switchboard, timing, health)
+            for resource in resources
         ]
         self._health = HealthServer(health, config.health) if config.health else None
         self._threads = [
@@ -69,6 +73,14 @@ class Plugin:
         """Let every registration look at its sockets."""
         for registration in self._registrations:
             registration.look()
+
+    def remove_socket(self, resource: str) -> bool:
+        """Remove the socket of a resource from under it; False where there is none.
+
+        Raises OSError where the system does not let it.
+        """
+        named = (each for each in self._registrations if each.resource_name == resource)
+        return any(each.remove_socket() for each in named)
 
     def _watch_of(self, config: Config) -> FolderWatch | None:
         try:

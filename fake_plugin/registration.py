@@ -24,7 +24,10 @@ from fake_plugin import events
 from fake_plugin.api.deviceplugin_pb2 import RegisterRequest
 from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationStub
 from fake_plugin.backoff import Backoff, Pace
+from fake_plugin.faults.fault import Delay, Fail, Fault, Hang
+from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.health import Health
+from fake_plugin.journal import Record
 from fake_plugin.listener import Listener, target
 from fake_plugin.log import Event, Sparingly, milliseconds_since_start, say
 from fake_plugin.resource import Resource
@@ -32,6 +35,8 @@ from fake_plugin.service import options_of
 from fake_plugin.sockets import Inode, SocketNames, answers
 
 VERSION: Final = "v1beta1"
+#: What a kubelet refuses in its own words, where a fault wants it to.
+_REFUSED_VERSION: Final = "v0-by-a-fault"
 _UNREACHABLE: Final = Pace(0.05, 5.0)
 _REFUSED: Final = Pace(1.0, 60.0)
 _BROKEN: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
@@ -88,11 +93,13 @@ class Registration:
         self,
         resource: Resource,
         names: SocketNames,
+        switchboard: Switchboard,
         timing: Timing,
         health: Health,
     ) -> None:
         self._resource = resource
         self._names = names
+        self._switchboard = switchboard
         self._timing = timing
         self._health = health
         self._kubelet_socket = names.folder / "kubelet.sock"
@@ -102,6 +109,11 @@ class Registration:
         self._tried: Inode | None = None
         self._backoff = Backoff()
         self._failure_said = Sparingly(timing.repeat)
+
+    @property
+    def resource_name(self) -> str:
+        """Return what is registered."""
+        return self._resource.name
 
     def run(self) -> None:
         """Work until `stop`; then end the streams and remove the socket."""
@@ -114,11 +126,23 @@ class Registration:
     def look(self) -> None:
         """Make the next pass come at once: something has happened."""
         self._wake.set()
+        self._switchboard.book.wake()
 
     def stop(self) -> None:
         """Let `run` come to its end."""
         self._stopping = True
-        self._wake.set()
+        self.look()
+
+    def remove_socket(self) -> bool:
+        """Remove the socket from under the listener, as somebody who tidies up may do.
+
+        False where the resource is not registered. Raises OSError where the system does not let it.
+        """
+        standing = self._standing
+        if standing is None or not standing.listener.is_in_place:
+            return False
+        standing.listener.path.unlink()
+        return True
 
     def _pass(self) -> None:
         kubelet = Inode.of(self._kubelet_socket)
@@ -186,13 +210,16 @@ class Registration:
             self._attempt_with(kubelet)
 
     def _attempt_with(self, kubelet: Inode) -> None:
+        fault = self._switchboard.book.meet("Register", self._resource.name)
+        if fault and not self._waits_out(fault, kubelet):
+            return
         try:
-            listener = Listener(self._resource, self._names, self.look)
+            listener = Listener(self._resource, self._names, self._switchboard, self.look)
         except OSError as problem:
             self._failed(events.CANNOT_LISTEN, str(problem))
             return
         say(events.REGISTERING, resource=self._resource.name, socket=listener.path.name)
-        if failure := self._register(listener, kubelet):
+        if failure := self._register(listener, kubelet, fault):
             listener.close()
             # The name is a new one each time, and would make each refusal look like news.
             self._failed(failure.event, failure.reason.replace(listener.path.name, "<socket>"))
@@ -207,31 +234,51 @@ class Registration:
             ms_since_start=milliseconds_since_start(),
         )
 
+    def _waits_out(self, fault: Fault, kubelet: Inode) -> bool:
+        """Come late, or never, where a fault says so; tell whether to register still."""
+        seconds = fault.effect.seconds if isinstance(fault.effect, Delay) else None
+        if isinstance(fault.effect, Delay | Hang):
+            say(events.REGISTER_HELD, resource=self._resource.name, fault=fault.id)
+            self._switchboard.book.wait_out(fault, lambda: self._is_past(kubelet), seconds)
+        return not self._is_past(kubelet)
+
+    def _is_past(self, kubelet: Inode) -> bool:
+        """Tell whether there is nobody any more to wait for: we end, or the kubelet has."""
+        return self._stopping or Inode.of(self._kubelet_socket) != kubelet
+
     def _failed(self, event: Event, reason: str) -> None:
         if not self._stopping and self._failure_said.is_due(reason):
             say(event, resource=self._resource.name, reason=reason)
         waiting = event is events.WAITING
         self._backoff.failed(self._timing.unreachable if waiting else self._timing.refused)
 
-    def _register(self, listener: Listener, kubelet: Inode) -> _Failure | None:
+    def _register(self, listener: Listener, kubelet: Inode, fault: Fault | None) -> _Failure | None:
         """Tell the kubelet about a listener; return why it did not accept, None where it did."""
+        refused = fault is not None and isinstance(fault.effect, Fail)
         request = RegisterRequest(
-            version=VERSION,
+            version=_REFUSED_VERSION if refused else VERSION,
             endpoint=listener.path.name,
             resource_name=self._resource.name,
             options=options_of(self._resource),
         )
+        record = Record("Register", self._resource.name, request)
+        record.fault = fault.id if fault else ""
         address = target(self._kubelet_socket)
-        with grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel:
+        with (
+            self._switchboard.journal.recording(record),
+            grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel,
+        ):
             call = RegistrationStub(channel).Register.future(request, self._timing.register)
             call.add_done_callback(lambda _: self.look())
             while not call.done():
                 self._wake.clear()
-                if self._stopping or Inode.of(self._kubelet_socket) != kubelet:
+                if self._is_past(kubelet):
                     call.cancel()
+                    record.code = grpc.StatusCode.CANCELLED.name
                     return _Failure(events.WAITING, "the kubelet ended before it answered")
                 if not call.done():
                     self._wake.wait(self._timing.look)
+            record.code = call.code().name
             return _failure_of(call)
 
 

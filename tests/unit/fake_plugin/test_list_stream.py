@@ -10,6 +10,7 @@ import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Empty, PreStartContainerRequest
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
+from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.inventory import Inventory
@@ -31,7 +32,9 @@ def inventory(tmp_path: Path) -> Inventory:
 @pytest.fixture
 def plugin(inventory: Inventory, folder: Path, tmp_path: Path) -> Iterator[DevicePluginStub]:
     """Return the node's plugin as a kubelet sees it."""
-    listener = Listener(inventory.resources[0], SocketNames(folder, tmp_path), lambda: None)
+    listener = Listener(
+        inventory.resources[0], SocketNames(folder, tmp_path), Switchboard(), lambda: None
+    )
     with grpc.insecure_channel(target(listener.path), options=CHANNEL_OPTIONS) as channel:
         yield DevicePluginStub(channel)
     listener.close()

@@ -17,6 +17,7 @@ from fake_plugin.api.deviceplugin_pb2 import (
     PreStartContainerRequest,
 )
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
+from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.listener import Listener, target
 from fake_plugin.resource import Resource
 from fake_plugin.sockets import SocketNames
@@ -33,7 +34,7 @@ def resource(tmp_path: Path) -> Resource:
 @pytest.fixture
 def listener(resource: Resource, folder: Path, tmp_path: Path) -> Iterator[Listener]:
     """Return a listener that serves the resource."""
-    listener = Listener(resource, SocketNames(folder, tmp_path), lambda: None)
+    listener = Listener(resource, SocketNames(folder, tmp_path), Switchboard(), lambda: None)
     yield listener
     listener.close()
 
@@ -227,7 +228,7 @@ def test_garbage_is_refused_and_does_no_harm(
 def test_long_lists_of_devices_are_cut_in_the_log(folder: Path, tmp_path: Path, said: Said) -> None:
     """A line of the log stays readable, whatever a container asks for."""
     many = plain_resource("example.com/many", 100, tmp_path)
-    listener = Listener(many, SocketNames(folder, tmp_path), lambda: None)
+    listener = Listener(many, SocketNames(folder, tmp_path), Switchboard(), lambda: None)
     with grpc.insecure_channel(target(listener.path), options=CHANNEL_OPTIONS) as channel:
         DevicePluginStub(channel).Allocate(asking([device.id for device in many.devices]))
     listener.close()
@@ -243,7 +244,7 @@ def test_a_socket_that_cannot_be_opened_is_an_error(
     names = SocketNames(folder, tmp_path)
     folder.rmdir()
     with pytest.raises(OSError, match="gpulab-"):
-        Listener(resource, names, lambda: None)
+        Listener(resource, names, Switchboard(), lambda: None)
     assert list((tmp_path / "sockets").iterdir()) == []
 
 
@@ -253,6 +254,6 @@ def test_any_folder_name_can_be_listened_in(
 ) -> None:
     """A path is no URI: what has a meaning there is only a letter here."""
     (folder / name).mkdir()
-    listener = Listener(resource, SocketNames(folder / name, tmp_path), lambda: None)
+    listener = Listener(resource, SocketNames(folder / name, tmp_path), Switchboard(), lambda: None)
     assert listener.is_in_place
     listener.close()
