@@ -1,0 +1,9 @@
+"""What GET /metrics says: figures of the hardware, under each vendor's names and under our own.
+
+    pod_resources   who holds which device       history   which errors there were
+    load, meter     how busy it is, and was      readings  all of it, per unit of hardware
+    dcgm, amd, ascend, unified, own              families of metrics, made of readings
+    families, exposition, endpoint               values, their text, and the whole answer
+
+Names, types and labels are the vendors'; the figures behind them are made up.
+"""

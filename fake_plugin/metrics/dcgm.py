@@ -1,0 +1,103 @@
+"""The metrics of NVIDIA's dcgm-exporter.
+
+Labels come in the exporter's order (internal/pkg/rendermetrics), then labels of the GPU and of the
+pod, each sorted by name. A GPU that several pods share is put down to one of them, the last that
+the kubelet lists: that is what the exporter does unless told otherwise (issue #201). All rows are
+those of GPUs; the exporter writes rows of NVLinks, with labels of other names, only for fields
+that neither list has.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from fake_plugin.hardware.driver import DRIVERS
+from fake_plugin.hardware.reading import Reading
+from fake_plugin.metrics.dcgm_fields import FIELDS, Field, List
+from fake_plugin.metrics.families import Family, Labels, Sample
+from fake_plugin.metrics.history import History
+
+#: The texts of the codes that matter in a lab; the exporter knows more of them.
+_XID_TEXTS: Final = {
+    0: "No Error",
+    13: "Graphics Engine Exception",
+    31: "GPU memory page fault",
+    43: "GPU stopped processing",
+    48: "Double Bit ECC Error",
+    63: "ECC page retirement or row remapping recording event",
+    64: "ECC page retirement or row remapper recording failure",
+    68: "NVDEC0 Exception",
+    74: "NVLINK Error",
+    79: "GPU has fallen off the bus",
+    92: "High single-bit ECC error rate",
+    94: "Contained ECC error",
+    95: "Uncontained ECC error",
+    109: "Context Switch Timeout Error",
+    119: "GSP RPC Timeout",
+    120: "GSP Error",
+}
+_OTHER_XID: Final = "Unknown Error"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Which list of fields the exporter was given, and how it spells the label of the node.
+
+    It was `Hostname` before release 4.8.3 (NVIDIA/dcgm-exporter issue #655).
+    """
+
+    fields: List = "default"
+    hostname: Literal["hostname", "Hostname"] = "hostname"
+
+
+def families(
+    readings: Iterable[Reading], history: History, node: str, style: Style
+) -> Iterator[Family]:
+    """Return the families of the GPUs among the readings, in the exporter's order."""
+    gpus = [each for each in readings if each.card.model and each.card.model.vendor == "nvidia"]
+    for field in FIELDS:
+        if style.fields in field.lists:
+            samples = tuple(_samples(field, gpus, history, node, style))
+            yield Family(field.metric, samples, field.decimals)
+
+
+def _samples(
+    field: Field, gpus: Iterable[Reading], history: History, node: str, style: Style
+) -> Iterator[Sample]:
+    for gpu in gpus:
+        if (gpu.partition and not field.instances) or (gpu.is_lost and not field.is_xid):
+            continue
+        value = field.value(gpu, history)
+        if value is not None:
+            attributes = {**_pod(gpu), **(_xid(int(value)) if field.is_xid else {})}
+            labels = (*_identity(gpu, node, style), *sorted(attributes.items()))
+            yield Sample(labels, value)
+
+
+def _identity(gpu: Reading, node: str, style: Style) -> Labels:
+    card = gpu.card
+    labels = [
+        ("gpu", str(card.minor)),
+        ("UUID", card.uid),
+        ("pci_bus_id", f"0000{card.pci}".upper()),
+        ("device", f"nvidia{card.minor}"),
+        ("modelName", card.model.product if card.model else ""),
+    ]
+    if gpu.partition:
+        labels.append(("GPU_I_PROFILE", gpu.partition.profile.name))
+        labels.append(("GPU_I_ID", str(gpu.partition.index)))
+    labels.append((style.hostname, node))
+    if style.fields == "operator":
+        labels.append(("DCGM_FI_DRIVER_VERSION", DRIVERS["nvidia"][0]))
+    return tuple(labels)
+
+
+def _pod(gpu: Reading) -> dict[str, str]:
+    if not gpu.holders:
+        return {}
+    holder = gpu.holders[-1]
+    return {"container": holder.container, "namespace": holder.namespace, "pod": holder.pod}
+
+
+def _xid(code: int) -> dict[str, str]:
+    return {"err_code": str(code), "err_msg": _XID_TEXTS.get(code, _OTHER_XID)}
