@@ -9,6 +9,7 @@ from typing import Final
 
 from fake_plugin import events, log
 from fake_plugin.config import Config, read_config
+from fake_plugin.deferred import UNUSED, put_off
 from fake_plugin.errors import StartError
 from fake_plugin.fleet.reading import read_plan
 
@@ -41,6 +42,7 @@ def serve(config: Config) -> None:
     # gRPC reads these as it is imported: no lines of its own beside ours, no handlers for forks.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+    put_off(*UNUSED)
     from fake_plugin.plugin import Plugin  # noqa: PLC0415 - see above
     from fake_plugin.registration import Timing  # noqa: PLC0415
 
