@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import generic, nvidia
+from fake_plugin.vendors import amd, ascend, generic, nvidia
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place
 
@@ -33,7 +33,12 @@ class Vendor(Protocol):
         """
 
 
-VENDORS: Final[dict[str, Vendor]] = {"generic": generic, "nvidia": nvidia}
+VENDORS: Final[dict[str, Vendor]] = {
+    "nvidia": nvidia,
+    "amd": amd,
+    "ascend": ascend,
+    "generic": generic,
+}
 
 
 def vendor_of(share: Share) -> Vendor:

@@ -1,23 +1,35 @@
-"""One piece of hardware offered several times: replicas of it, or shares of cores and memory."""
+"""From hardware to resources, where one piece is offered several times: as replicas, or as shares.
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+    replicas   each piece of hardware n times, `<id><between><number>`
+    shares     a resource with 100 devices for each card, its cores in percent, and one with a
+               device for each unit of its memory
 
+Cores and memory are two resources, and the kubelet allocates each for itself: a container may get
+cores of one card and memory of another. The schedulers of the real ones prevent that; here
+GetPreferredAllocation makes it rare.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from fake_plugin.device import Device
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share, Sharing
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors.offer import Spread
+from fake_plugin.vendors.offer import Offer
+
+#: Makes the answer for some devices of the resource of that name.
+NamedAnswer: TypeAlias = Callable[[str, Sequence[Device]], ContainerAllocateResponse]
 
 #: What NVIDIA's plugin adds to the name of a resource that is shared and renamed
 #: (api/config/v1/consts.go).
 _SHARED: Final = ".shared"
 _PERCENT: Final = 100
-
-
-def is_replicated(share: Share) -> bool:
-    """Tell whether each piece of hardware is offered as several replicas of itself."""
-    return share.sharing is not None and share.sharing.strategy != "percentage"
+#: What one device of memory is where the fleet does not say: as qGPU, 1 GiB.
+_MEMORY_UNIT_MIB: Final = 1024
+_CORES: Final = "GPULAB_CORES_PERCENT"
+_MEMORY: Final = "GPULAB_MEMORY_MIB"
 
 
 def by_percentage(share: Share) -> Sharing | None:
@@ -26,31 +38,96 @@ def by_percentage(share: Share) -> Sharing | None:
     return sharing if sharing and sharing.strategy == "percentage" else None
 
 
-def resource_name(share: Share, resource: str) -> str:
-    """Return what a resource is called when its devices are replicas."""
-    renamed = share.sharing is not None and share.sharing.rename
-    return resource + _SHARED if renamed and is_replicated(share) else resource
+def offers_of(
+    share: Share, named: Mapping[str, Iterable[Device]], between: str, answer: NamedAnswer
+) -> tuple[Offer, ...]:
+    """Return the resources of these names, with the replicas of their devices.
 
-
-def replicas(share: Share, devices: Iterable[Device], between: str) -> tuple[Device, ...]:
-    """Return the replicas of each device, named `<id><between><number>`, or just the devices."""
-    if share.sharing is None or not is_replicated(share):
-        return tuple(devices)
-    numbers = range(share.sharing.replicas)
+    Without sharing these are the devices themselves.
+    """
     return tuple(
+        _offer_of(share, _resource_name(share, resource), devices, between, answer)
+        for resource, devices in named.items()
+    )
+
+
+def offers_of_shares(
+    share: Share,
+    names: tuple[str, str],
+    cards: Sequence[Card],
+    answer: NamedAnswer,
+    variables: tuple[Sequence[str], Sequence[str]] = ((), ()),
+) -> tuple[Offer, ...]:
+    """Return the resources of shares of cores and of memory, with these two names.
+
+    A container is told of how much it got, in percent and MiB, in variables of the lab and in
+    those of `variables`: of the cores, and of the memory. Raises `WrongUse` where it is not known
+    how much memory a card has, or it is less than one unit.
+    """
+    unit_mib = share.sharing.memory_unit_mib if share.sharing else _MEMORY_UNIT_MIB
+    of_cores = dict.fromkeys((_CORES, *variables[0]), 1)
+    of_memory = dict.fromkeys((_MEMORY, *variables[1]), unit_mib)
+    memory = _memory_shares(share, cards, unit_mib)
+    return (
+        _offer_of_shares(share, names[0], _core_shares(cards), answer, of_cores),
+        _offer_of_shares(share, names[1], memory, answer, of_memory),
+    )
+
+
+def _offer_of(
+    share: Share, resource: str, devices: Iterable[Device], between: str, answer: NamedAnswer
+) -> Offer:
+    return Offer(
+        resource=resource,
+        pool=share.pool,
+        devices=tuple(_replicas(share, devices, between)),
+        answer=lambda wanted: answer(resource, wanted),
+        spread=share.answering.replica_policy,
+        pre_start=share.pre_start,
+    )
+
+
+def _offer_of_shares(
+    share: Share,
+    resource: str,
+    devices: tuple[Device, ...],
+    answer: NamedAnswer,
+    worth: Mapping[str, int],
+) -> Offer:
+    """Return the offer of shares; `worth` says what one is, in each variable."""
+
+    def answer_with_amount(wanted: Sequence[Device]) -> ContainerAllocateResponse:
+        response = answer(resource, wanted)
+        for name, each in worth.items():
+            response.envs[name] = str(each * len(wanted))
+        return response
+
+    return Offer(
+        resource=resource,
+        pool=share.pool,
+        devices=devices,
+        answer=answer_with_amount,
+        spread="together",
+        pre_start=share.pre_start,
+    )
+
+
+def _resource_name(share: Share, resource: str) -> str:
+    return resource + _SHARED if share.sharing and share.sharing.rename else resource
+
+
+def _replicas(share: Share, devices: Iterable[Device], between: str) -> Iterable[Device]:
+    if share.sharing is None:
+        return devices
+    numbers = range(share.sharing.replicas)
+    return (
         Device(f"{device.id}{between}{number}", device.card, device.partition, number)
         for device in devices
         for number in numbers
     )
 
 
-def spread(share: Share) -> Spread:
-    """Return how GetPreferredAllocation chooses among replicas."""
-    return share.answering.replica_policy
-
-
-def core_shares(cards: Sequence[Card]) -> tuple[Device, ...]:
-    """Return a device for each percent of a card's cores, as nvidia0-c17."""
+def _core_shares(cards: Sequence[Card]) -> tuple[Device, ...]:
     return tuple(
         Device(f"{_short(card)}-c{number}", card, None, number)
         for card in cards
@@ -58,26 +135,12 @@ def core_shares(cards: Sequence[Card]) -> tuple[Device, ...]:
     )
 
 
-def memory_shares(share: Share, cards: Sequence[Card], unit_mib: int) -> tuple[Device, ...]:
-    """Return a device for each unit of a card's memory, as nvidia0-m63.
-
-    Raises `WrongUse` where it is not known how much the cards have, or less than one unit.
-    """
+def _memory_shares(share: Share, cards: Sequence[Card], unit_mib: int) -> tuple[Device, ...]:
     return tuple(
         Device(f"{_short(card)}-m{number}", card, None, number)
         for card in cards
         for number in range(_units(share, card, unit_mib))
     )
-
-
-def core_variables(devices: Sequence[Device]) -> dict[str, str]:
-    """Return what tells a container its part of the cores, in percent of a card."""
-    return {"GPULAB_CORES_PERCENT": str(len(devices))}
-
-
-def memory_variables(devices: Sequence[Device], unit_mib: int) -> dict[str, str]:
-    """Return what tells a container its part of the memory, in MiB."""
-    return {"GPULAB_MEMORY_MIB": str(len(devices) * unit_mib)}
 
 
 def _short(card: Card) -> str:
@@ -92,13 +155,13 @@ def _units(share: Share, card: Card, unit_mib: int) -> int:
             "the accelerator's memory is not known, so it cannot be shared out",
             where=f"pool {share.pool}",
             seen=card.model.name if card.model else "",
-            remedy="give memoryMiB in an accelerator of your own, or share by time-slicing",
+            remedy="give memoryMiB in an accelerator of your own",
         )
     if memory < unit_mib:
         raise WrongUse(
             "a unit of memory is larger than the accelerator's memory",
             where=f"pool {share.pool}",
             seen=f"{unit_mib} MiB of {memory} MiB",
-            remedy=f"lower the memory unit to {memory} MiB or less",
+            remedy=f"lower sharing.memoryUnitMiB to {memory} or less",
         )
     return memory // unit_mib

@@ -24,7 +24,7 @@ from fake_plugin.api.deviceplugin_pb2 import CDIDevice, ContainerAllocateRespons
 from fake_plugin.cdi import names as cdi_names
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
-from fake_plugin.vendors import sharing, visible
+from fake_plugin.vendors import visible
 from fake_plugin.vendors.nvidia.hardware import files_of, index_of
 from fake_plugin.vendors.offer import Refused
 from fake_plugin.vendors.place import Place
@@ -46,38 +46,30 @@ _CONTROL_FILES: Final = (
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers for the containers of one resource; `unit_mib` where it is one of memory shares."""
+    """Answers for the containers of one pool's resources."""
 
     share: Share
-    resource: str
     place: Place
-    unit_mib: int | None = None
 
-    def container(self, devices: Sequence[Device]) -> ContainerAllocateResponse:
+    def container(self, resource: str, devices: Sequence[Device]) -> ContainerAllocateResponse:
         """Return the answer for GPUs, MIG devices or replicas; raises `Refused`."""
-        self._refuse_several_replicas(devices)
-        # A GPU is named as often as it is asked for, as there.
-        answer = self._answer([self._name(device) for device in devices], devices)
-        shared = self.share.sharing
-        if shared and shared.strategy == "mps":
-            answer.envs["CUDA_MPS_PIPE_DIRECTORY"] = f"/mps/{self.resource}/pipe"
+        self._refuse_several_replicas(resource, devices)
+        # A GPU is named as often as replicas of it are asked for, as there.
+        answer = self._answer(resource, devices, [self._name(device) for device in devices])
+        if self.share.sharing and self.share.sharing.strategy == "mps":
+            answer.envs["CUDA_MPS_PIPE_DIRECTORY"] = f"/mps/{resource}/pipe"
         return answer
 
-    def part_of_card(self, devices: Sequence[Device]) -> ContainerAllocateResponse:
-        """Return the answer for shares of cores or memory: the cards, and how much of them."""
+    def share_of_cards(self, resource: str, devices: Sequence[Device]) -> ContainerAllocateResponse:
+        """Return the answer for shares of cores or memory: the cards that they are of."""
         names = list(dict.fromkeys(self._name(device) for device in devices))
-        answer = self._answer(names, devices)
-        part = (
-            sharing.core_variables(devices)
-            if self.unit_mib is None
-            else sharing.memory_variables(devices, self.unit_mib)
-        )
-        answer.envs.update(part)
-        return answer
+        return self._answer(resource, devices, names)
 
-    def _answer(self, names: list[str], devices: Sequence[Device]) -> ContainerAllocateResponse:
+    def _answer(
+        self, resource: str, devices: Sequence[Device], names: list[str]
+    ) -> ContainerAllocateResponse:
         answer = ContainerAllocateResponse(
-            envs=visible.variables(self.resource, visible.units(devices)),
+            envs=visible.variables(resource, visible.units(devices)),
             mounts=self.place.mounts("nvidia"),
         )
         strategies = self.share.answering.list_strategies
@@ -128,13 +120,13 @@ class Answers:
         wanted = {"gdrcopy": how.gdrcopy, "gds": how.gds, "mofed": how.mofed}
         return tuple(name for name, is_wanted in wanted.items() if is_wanted)
 
-    def _refuse_several_replicas(self, devices: Sequence[Device]) -> None:
+    def _refuse_several_replicas(self, resource: str, devices: Sequence[Device]) -> None:
         shared = self.share.sharing
         if shared is None or len(devices) <= 1:
             return
         # With MPS there is no choice (internal/rm/rm.go, ValidateRequest).
         if shared.fail_above_one or shared.strategy == "mps":
             raise Refused(
-                f'invalid allocation request for "{self.resource}": invalid request: '
+                f'invalid allocation request for "{resource}": invalid request: '
                 f"maximum request size for shared resources is 1; found {len(devices)}"
             )

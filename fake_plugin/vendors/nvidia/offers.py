@@ -35,16 +35,17 @@ _BETWEEN: Final = "::"
 
 def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:
     """Return the resources of a pool's GPUs; raises `WrongUse` where MPS meets MIG devices."""
-    if shared := sharing.by_percentage(share):
-        return tuple(_percentages(share, cards, place, shared.memory_unit_mib))
+    answers = Answers(share, place)
+    if sharing.by_percentage(share):
+        name = share.alias or _QGPU
+        names = (f"{name}-core", f"{name}-memory")
+        return sharing.offers_of_shares(share, names, cards, answers.share_of_cards)
     named: dict[str, list[Device]] = {}
     for card in cards:
         for device in _devices(share, card):
             named.setdefault(_resource(share, device), []).append(device)
-    return tuple(
-        _replicated(share, resource, devices, place)
-        for resource, devices in (named or {share.alias or _GPU: []}).items()
-    )
+    none = {share.alias or _GPU: list[Device]()}
+    return sharing.offers_of(share, named or none, _BETWEEN, answers.container)
 
 
 def _devices(share: Share, card: Card) -> Iterator[Device]:
@@ -66,33 +67,3 @@ def _resource(share: Share, device: Device) -> str:
     if device.partition is None or not mixed:
         return share.alias or _GPU
     return _MIG + device.partition.profile.name.replace("+", ".")
-
-
-def _replicated(share: Share, resource: str, devices: list[Device], place: Place) -> Offer:
-    name = sharing.resource_name(share, resource)
-    return Offer(
-        resource=name,
-        pool=share.pool,
-        devices=sharing.replicas(share, devices, _BETWEEN),
-        answer=Answers(share, name, place).container,
-        spread=sharing.spread(share),
-        pre_start=share.pre_start,
-    )
-
-
-def _percentages(
-    share: Share, cards: Sequence[Card], place: Place, unit_mib: int
-) -> Iterator[Offer]:
-    name = share.alias or _QGPU
-    for resource, devices, unit in (
-        (f"{name}-core", sharing.core_shares(cards), None),
-        (f"{name}-memory", sharing.memory_shares(share, cards, unit_mib), unit_mib),
-    ):
-        yield Offer(
-            resource=resource,
-            pool=share.pool,
-            devices=devices,
-            answer=Answers(share, resource, place, unit).part_of_card,
-            spread="together",
-            pre_start=share.pre_start,
-        )
