@@ -25,13 +25,10 @@ help() {
     line 'It needs a shell and nothing else. A figure that gpu-lab does not know is NA or -.'
 }
 
-# Leaves in `health` the level that a fault has: what was corrected is a warning.
+# Leaves the word for the state of the current card in `health`.
 judge() {
-    case $condition in
-        ok) health=OK ;;
-        ecc-corrected) health=Warning ;;
-        *) health=Alarm ;;
-    esac
+    health=OK
+    [ "$condition" = ok ] || health=Alarm
 }
 
 # Leaves $1 in `figure`, or the dash of npu-smi.

@@ -27,7 +27,7 @@ csv_field() {
         memory.total) kind=memory suffix=MiB value=$total ;;
         memory.used) kind=memory suffix=MiB value=$used ;;
         memory.free) kind=memory suffix=MiB && free_memory && value=$free ;;
-        memory.reserved) suffix=MiB ;;
+        memory.reserved) kind=memory suffix=MiB value=$reserved ;;
         utilization.gpu) kind=share suffix=% value=$utilization ;;
         utilization.memory) suffix=% ;;
         power.draw | power.draw.instant | power.draw.average) kind=measured suffix=W value=$power ;;
@@ -35,9 +35,11 @@ csv_field() {
             kind=measured suffix=W value=${limit:+$limit.00}
             ;;
         fan.speed) suffix=% ;;
-        clocks.sm | clocks.current.sm) title=clocks.current.sm suffix=MHz ;;
-        clocks.mem | clocks.current.memory) title=clocks.current.memory suffix=MHz ;;
-        clocks.gr | clocks.current.graphics) title=clocks.current.graphics suffix=MHz ;;
+        clocks.sm | clocks.current.sm) title=clocks.current.sm && clock_field ;;
+        clocks.mem | clocks.current.memory)
+            title=clocks.current.memory kind=measured suffix=MHz value=$memory_clock
+            ;;
+        clocks.gr | clocks.current.graphics) title=clocks.current.graphics && clock_field ;;
         clocks.max.sm | clocks.max.mem | clocks.max.graphics) suffix=MHz ;;
         vbios_version | pcie.link.gen.current | pcie.link.width.current) ;;
         ecc.errors.corrected.volatile.total | ecc.errors.corrected.aggregate.total)
@@ -49,6 +51,8 @@ csv_field() {
         *) return 1 ;;
     esac
 }
+
+clock_field() { kind=measured suffix=MHz value=$clock; }
 
 bus_of() {
     bus=${1#*:}
@@ -74,7 +78,7 @@ capability() {
 
 free_memory() {
     free=''
-    if [ -n "$used" ] && [ -n "$total" ]; then free=$((total - used)); fi
+    if [ -n "$used" ] && [ -n "$total" ]; then free=$((total - used - ${reserved:-0})); fi
 }
 
 ecc_errors() {
@@ -208,7 +212,7 @@ log_whole() {
     line 'GPU %s' "0000$pci"
     [ -n "$sections" ] || log_identity
     # What is said of a card as a whole is not for who has a part of it.
-    if [ -n "$profile" ]; then used='' total='' utilization=''; fi
+    if [ -n "$profile" ]; then used='' total='' reserved='' utilization=''; fi
     ! wants MEMORY || log_memory
     if wants UTILIZATION; then
         entry 1 Utilization
@@ -251,6 +255,7 @@ log_memory() {
     free_memory
     entry 1 'FB Memory Usage'
     measured "$total" MiB && entry 2 Total "$shown"
+    measured "$reserved" MiB && entry 2 Reserved "$shown"
     measured "$used" MiB && entry 2 Used "$shown"
     measured "$free" MiB && entry 2 Free "$shown"
 }

@@ -31,7 +31,7 @@ help() {
 help_fields() {
     driver='' now='' count='' index='' product='' serial='' card='' pci='' partitionable='' profile=''
     architecture='' condition='' temperature='' memory_temperature='' total='' used=''
-    utilization='' power='' limit=''
+    utilization='' power='' limit='' reserved='' clock='' memory_clock=''
     for field in timestamp driver_version count index name serial uuid pci.bus_id pci.domain \
         pci.bus pci.device persistence_mode mig.mode.current mig.mode.pending compute_mode \
         compute_cap pstate ecc.mode.current ecc.mode.pending temperature.gpu temperature.memory \

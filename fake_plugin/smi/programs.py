@@ -1,7 +1,5 @@
 """The programs on the node, and how a container gets them."""
 
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -9,6 +7,7 @@ from typing import Final, NamedTuple
 
 from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.smi import table
+from fake_plugin.smi.replacement import replace
 
 #: Where the folder of the table is in a container.
 UNITS_FOLDER: Final = "/run/gpu-lab"
@@ -61,7 +60,7 @@ def install(folder: Path) -> None:
     programs.mkdir(parents=True, exist_ok=True)
     table_folder(folder).mkdir(exist_ok=True)
     for program in _PARTS:
-        _replace(programs / program, text(program))
+        replace(programs / program, text(program), _EXECUTABLE_BY_ALL)
 
 
 def table_folder(folder: Path) -> Path:
@@ -74,17 +73,3 @@ def text(program: str, units: str = f"{UNITS_FOLDER}/{table.NAME}") -> str:
     quoted = "'" + units.replace("'", "'\\''") + "'"
     head = f"#!/bin/sh\n{_NOT_ALL_USED}\nunits={quoted}\ntable_format={table.FORMAT}\n"
     return head + "".join((_HERE / part).read_text(encoding="utf-8") for part in _PARTS[program])
-
-
-def _replace(path: Path, content: str) -> None:
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False
-    ) as file:
-        try:
-            file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), _EXECUTABLE_BY_ALL)
-            Path(file.name).replace(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise

@@ -46,6 +46,7 @@ silence() {
     case $condition in
         lost | failed)
             power='' temperature='' memory_temperature='' utilization='' used='' limit=''
+            clock='' memory_clock=''
             ;;
     esac
 }
@@ -86,7 +87,7 @@ table() {
     pad "$below" && below=$padded
     even=$((width + width % 2))
     width=$even
-    line ''
+    line '\n'
     centred ' ROCm System Management Interface '
     centred ' Concise Info '
     line '%s' "$heads"
@@ -111,8 +112,10 @@ add_row() {
     if [ -n "$limit" ]; then cap=$limit.0W; fi
     if [ -n "$used" ] && [ -n "$total" ]; then share=$(((200 * used / total + 1) / 2))%; fi
     if [ -n "$utilization" ]; then busy=$utilization%; fi
+    show "$clock" Mhz && sclk=$shown
+    show "$memory_clock" Mhz && mclk=$shown
     body="$body$unit_index|N/A|N/A, |N/A|$heat|$watts|$memory_mode, $compute_mode, $part_id"
-    body="$body|N/A|N/A|0%|$perf|$cap|$share|$busy$newline"
+    body="$body|$sclk|$mclk|0%|$perf|$cap|$share|$busy$newline"
 }
 
 # Leaves the modes of the card in `compute_mode` and `memory_mode`; a profile is named after both.

@@ -9,8 +9,7 @@ end, so that no line ends in an empty field. The folder is mounted into containe
 a file that is replaced by a rename is seen through a folder, and not through a mount of itself.
 """
 
-import os
-import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -19,13 +18,17 @@ from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
 from fake_plugin.hardware.driver import DRIVERS
 from fake_plugin.hardware.reading import Reading
+from fake_plugin.smi.replacement import replace
 
 #: The programs refuse another one, as a tool refuses a driver that it was not made for.
 FORMAT: Final = 1
 NAME: Final = "units"
 _READABLE_BY_ALL: Final = 0o644
-#: Tells what the driver of a lost card could still say: nothing.
-_LOST_XID: Final = "79"
+#: What the memory's own correction counts, whether or not the plugin minds.
+_COUNTED: Final = {
+    Breakage("ecc", SINGLE_BIT): "ecc-corrected",
+    Breakage("ecc", DOUBLE_BIT): "ecc-uncorrected",
+}
 
 
 def render(readings: Iterable[Reading]) -> str:
@@ -42,43 +45,31 @@ def render(readings: Iterable[Reading]) -> str:
 def write(folder: Path, readings: Iterable[Reading]) -> None:
     """Replace the table in `folder`, whole at once; OSError where the node does not let it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="ascii", dir=folder, prefix=f".{NAME}-", delete=False
-    ) as file:
-        try:
-            file.write(render(readings))
-            file.flush()
-            os.fchmod(file.fileno(), _READABLE_BY_ALL)
-            Path(file.name).replace(folder / NAME)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+    replace(folder / NAME, render(readings), _READABLE_BY_ALL)
 
 
-def condition(breakage: Breakage | None) -> str:
+def condition(reading: Reading) -> str:
     """Return what the driver would notice: ok, lost, failed, ecc-corrected or ecc-uncorrected.
 
     It is the hardware's, and not what the plugin says of it: where health is sticky, a mended card
     is unhealthy to the kubelet and sound to the tools.
     """
-    if breakage is None or breakage.is_ignored:
+    breakage = reading.breakage
+    if breakage is None:
         return "ok"
-    if breakage.kind == "xid" and breakage.code == _LOST_XID:
-        return "lost"
-    ecc = {SINGLE_BIT: "ecc-corrected", DOUBLE_BIT: "ecc-uncorrected"}
-    return ecc.get(breakage.code, "failed") if breakage.kind == "ecc" else "failed"
+    if breakage in _COUNTED:
+        return _COUNTED[breakage]
+    if breakage.is_ignored:
+        return "ok"
+    return "lost" if reading.is_lost else "failed"
 
 
 def _lines_of(vendor: Vendor, units: list[Reading]) -> Iterator[str]:
-    used: dict[tuple[str, int], int] = {}
+    seen: Counter[tuple[str, int]] = Counter()
     for unit in units:
-        part = unit.partition
-        before = 0
-        if part:
-            size = (unit.card.uid, part.profile.memory)
-            before = used.get(size, 0)
-            used[size] = before + 1
-        yield _line("unit", vendor, *_fields(unit, before))
+        size = (unit.card.uid, unit.partition.profile.memory if unit.partition else 0)
+        yield _line("unit", vendor, *_fields(unit, seen[size]))
+        seen[size] += 1
 
 
 def _fields(unit: Reading, before: int) -> Iterator[object]:
@@ -88,13 +79,14 @@ def _fields(unit: Reading, before: int) -> Iterator[object]:
     yield from (model.product, model.architecture) if model else (None, None)
     yield 1 if model and model.profiles else 0
     yield from (_profile(unit), part.index if part else None, _instance(unit, before))
-    yield condition(unit.breakage)
+    yield condition(unit)
     yield unit.breakage.code if unit.breakage else None
     yield round(unit.utilization * 100)
     yield from (unit.memory_used_mib, unit.memory_total_mib)
     yield None if unit.power_watts is None else f"{unit.power_watts:.2f}"
     yield model.power_watts if model else None
     yield from (unit.temperature_celsius, unit.memory_temperature_celsius)
+    yield from (unit.memory_reserved_mib, unit.clock_mhz, unit.memory_clock_mhz)
 
 
 def _profile(unit: Reading) -> str | None:
@@ -132,4 +124,6 @@ def _clean(field: object) -> str:
     A letter of another alphabet would have one width for one shell and two for the next.
     """
     text = "" if field is None else str(field)
+    if text.isascii() and text.isprintable() and "|" not in text:
+        return text
     return "".join(each if " " <= each <= "~" and each != "|" else "?" for each in text)

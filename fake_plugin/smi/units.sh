@@ -72,6 +72,7 @@ take() {
     utilization=$7 used=$8 total=$9
     shift 9
     power=$1 limit=$2 temperature=$3 memory_temperature=$4
+    reserved=$5 clock=$6 memory_clock=$7
 }
 
 # Reads the lines of vendor $1 that are this container's into `mine`: 1 where there is no table, 2
