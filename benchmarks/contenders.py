@@ -35,9 +35,14 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Ours:
-    """Our plugin, flapped by its control API; `starter` begins its command line."""
+    """Our plugin, flapped by its control API; `starter` begins its command line.
+
+    Python finds its byte code in `bytecode`, as it does in the image, once a first run has put it
+    there.
+    """
 
     starter: tuple[str, ...]
+    bytecode: Path
     column: str = "gpu-lab"
 
     @contextmanager
@@ -52,7 +57,13 @@ class Ours:
         with new_node() as node:
             argv, control = prepare(node, fleet)
             command = (*self.starter, "--root=/", *argv)
-            with node.running(command, resources=fleet.resources) as running:
+            environment = {
+                "PYTHONPYCACHEPREFIX": str(self.bytecode),
+                "PYTHONDONTWRITEBYTECODE": "",
+            }
+            with node.running(
+                command, resources=fleet.resources, environment=environment
+            ) as running:
                 devices = running.plugins[0].next_list().ids()
                 yield Contestant(running, devices, lambda: control.flap(devices[0]))
 

@@ -1,7 +1,7 @@
-"""The kubelet's side of the sockets, with nothing on the way that takes time of its own.
+"""The kubelet of the benchmark: the lab's own, and streams that take no time of their own.
 
-Messages stay as the bytes that came, so that a figure holds the plugin and gRPC, and not what a
-kubelet makes of a list.
+Plugins register with the lab's device manager. What they say afterwards is taken in here, as the
+bytes that came: a figure holds the plugin and gRPC, and not what a kubelet makes of a list.
 """
 
 import os
@@ -9,26 +9,23 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-# Read when gRPC is imported: the benchmark starts child processes.
+# Read when gRPC is imported: child processes are started, and plugins end in mid-stream.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import grpc
 
-from fake_plugin.api.deviceplugin_pb2 import Empty, ListAndWatchResponse, RegisterRequest
-from fake_plugin.api.deviceplugin_pb2_grpc import (
-    RegistrationServicer,
-    add_RegistrationServicer_to_server,
-)
-from fake_plugin.listener import target
+from fake_plugin.api.deviceplugin_pb2 import ListAndWatchResponse
 from lab.core.errors import TimedOut
+from lab.embedded.kubelet.connection import target
+from lab.embedded.kubelet.device_manager import DeviceManager
 
 _CALLS: Final = "/v1beta1.DevicePlugin"
-_LOOK_SECONDS: Final = 0.2
+_LOOK_SECONDS: Final = 0.005
 _OPTIONS: Final = (("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0))
 
 #: Without serializers, a call takes and gives bytes.
@@ -54,12 +51,18 @@ class Message:
 
 @dataclass
 class Plugin:
-    """One registered resource: `at` is when Register was answered, by the monotonic clock."""
+    """One registered resource, watched from `watch` on."""
 
     resource: str
-    at: float
     channel: grpc.Channel
     lists: "queue.SimpleQueue[Message]" = field(default_factory=queue.SimpleQueue)
+
+    @classmethod
+    def watched(cls, resource: str, socket: Path) -> "Plugin":
+        """Connect to a plugin, and watch it in a thread until its stream ends."""
+        plugin = cls(resource, grpc.insecure_channel(target(socket), options=_OPTIONS))
+        threading.Thread(target=plugin.watch, daemon=True).start()
+        return plugin
 
     def watch(self) -> None:
         """Take in lists until the stream ends."""
@@ -86,56 +89,43 @@ class Plugin:
         return time.monotonic() - started
 
 
-class Kubelet(RegistrationServicer):
+class Kubelet:
     """Accepts every plugin that registers on `folder`, and watches its lists."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._plugins: dict[str, Plugin] = {}
-        self._changed = threading.Condition()
-        self._workers = ThreadPoolExecutor(8)
-        self._server = grpc.server(self._workers)
-        add_RegistrationServicer_to_server(self, self._server)
-        self._server.add_insecure_port(target(folder / "kubelet.sock"))
-        self._server.start()
-
-    def Register(  # noqa: N802 - the name is that of the API
-        self, request: RegisterRequest, context: grpc.ServicerContext
-    ) -> Empty:
-        """Dial the plugin, ask for its options and answer, as a kubelet does; then watch it."""
-        del context
-        socket = target(self._folder / request.endpoint)
-        channel = grpc.insecure_channel(socket, options=_OPTIONS)
-        options: _Called = channel.unary_unary(f"{_CALLS}/GetDevicePluginOptions")
-        options(b"", timeout=10.0)
-        plugin = Plugin(request.resource_name, time.monotonic(), channel)
-        threading.Thread(target=plugin.watch, daemon=True).start()
-        with self._changed:
-            self._plugins[plugin.resource] = plugin
-            self._changed.notify_all()
-        return Empty()
+        self._plugins: list[Plugin] = []
+        self._manager = DeviceManager(folder)
+        # The streams are opened below, by what takes the time.
+        self._manager.misbehaviour.never_watches = True
+        self._manager.start()
+        # Where it is, upstream's library does not call Register: the kubelet is to find its socket
+        # in plugins_registry (plugin/v1beta1, stub.go and handler.go).
+        (folder / "DEPRECATION").unlink()
 
     def wait_for_plugins(
         self, count: int, is_alive: Callable[[], bool], seconds: float = 30.0
-    ) -> list[Plugin]:
-        """Return the plugins once as many resources have registered.
+    ) -> tuple[list[Plugin], float]:
+        """Return the plugins, all watched, and when the last was accepted (monotonic seconds).
 
-        Raises `TimedOut` where they do not, at once where the plugin is no longer alive.
+        Raises `TimedOut` where fewer register, at once where the plugin is no longer alive.
         """
         end = time.monotonic() + seconds
-        with self._changed:
-            while len(self._plugins) < count:
-                if not is_alive() or time.monotonic() > end:
-                    raise TimedOut(
-                        f"{len(self._plugins)} of {count} resources registered",
-                        where=str(self._folder),
-                    )
-                self._changed.wait(_LOOK_SECONDS)
-            return list(self._plugins.values())
+        while len(self._manager.registrations) < count:
+            if not is_alive() or time.monotonic() > end:
+                raise TimedOut(
+                    f"{len(self._manager.registrations)} of {count} resources registered",
+                    where=str(self._folder),
+                )
+            time.sleep(_LOOK_SECONDS)
+        self._plugins = [
+            Plugin.watched(each.resource, each.path) for each in self._manager.registrations
+        ]
+        calls = self._manager.journal.calls("Register")
+        return self._plugins, max(call.ended or end for call in calls)
 
     def stop(self) -> None:
         """Break all connections."""
-        self._server.stop(None).wait()
-        for plugin in self._plugins.values():
+        for plugin in self._plugins:
             plugin.channel.close()
-        self._workers.shutdown()
+        self._manager.stop()

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,26 +73,42 @@ class Node:
             folder.mkdir(parents=True)
 
     @contextmanager
-    def running(self, argv: Sequence[str], *, resources: int = 1) -> Iterator[Running]:
-        """Run a plugin until it has registered, and end it afterwards."""
+    def running(
+        self,
+        argv: Sequence[str],
+        *,
+        resources: int = 1,
+        environment: Mapping[str, str] | None = None,
+    ) -> Iterator[Running]:
+        """Run a plugin until it has registered, and end it afterwards.
+
+        `environment` is added to that of this process.
+        """
+        child_environment = {**os.environ, **(environment or {})}
         kubelet = Kubelet(self.plugin_dir)
         try:
-            with self._log.open("w+b") as log, self._process(argv, log) as (process, started):
+            with (
+                self._log.open("w+b") as log,
+                self._process(argv, child_environment, log) as (process, started),
+            ):
                 try:
-                    plugins = kubelet.wait_for_plugins(resources, lambda: process.poll() is None)
+                    plugins, registered = kubelet.wait_for_plugins(
+                        resources, lambda: process.poll() is None
+                    )
                 except TimedOut as error:
                     raise self._not_registered(argv, error) from error
-                seconds = max(plugin.at for plugin in plugins) - started
-                yield Running(process, plugins, seconds)
+                yield Running(process, plugins, registered - started)
         finally:
             kubelet.stop()
 
     @contextmanager
     def _process(
-        self, argv: Sequence[str], log: IO[bytes]
+        self, argv: Sequence[str], environment: Mapping[str, str], log: IO[bytes]
     ) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
         started = time.monotonic()
-        process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            argv, env=environment, stdin=subprocess.PIPE, stdout=log, stderr=log
+        )
         try:
             yield process, started
         finally:

@@ -10,9 +10,11 @@ import argparse
 import os
 import platform
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import Final
 
@@ -90,6 +92,8 @@ class Bench:
 
     def run(self) -> None:
         """Measure everything."""
+        with self._progress.step("first run: byte code"), self.ours.running(FEW):
+            pass
         self.start_and_memory(FEW, FEW_MIB, self.all)
         self.start_and_memory(MANY, MANY_MIB, self.scaling)
         self.many_resources()
@@ -166,8 +170,9 @@ def main(arguments: Sequence[str]) -> int:
     begin = starter()
     programs = None if options.alone else build(Processes(), Folders.of(), progress)
     upstream = (Sample(begin, programs[0]), Library(begin, programs[1])) if programs else None
-    bench = Bench(counts, Ours(begin), upstream, progress)
-    bench.run()
+    with tempfile.TemporaryDirectory(prefix="gpulab-bench-") as bytecode:
+        bench = Bench(counts, Ours(begin, Path(bytecode)), upstream, progress)
+        bench.run()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()},", end=" ")
     print(f"Python {platform.python_version()}, load {os.getloadavg()[0]:.2f}", end="\n\n")
     print("\n".join(bench.table.lines()))
