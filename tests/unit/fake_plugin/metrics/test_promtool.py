@@ -1,0 +1,131 @@
+"""What Prometheus' own program has to say about the metrics.
+
+Where it is missing these tests are skipped with the reason; with GPULAB_REQUIRE in the environment
+that is a failure.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from fake_plugin.metrics import amd, ascend, dcgm, own, unified
+from fake_plugin.metrics.exposition import exposition
+from fake_plugin.metrics.families import Family
+from fake_plugin.metrics.history import History
+from fake_plugin.metrics.pod_resources import Answer
+from tests.unit.fake_plugin.metrics.fixtures import (
+    ASCEND,
+    ASCEND_310P,
+    CPX,
+    H100,
+    MI210,
+    MI300X,
+    NODE,
+    NOW,
+    SLICE,
+    T4,
+    VNPU,
+    Node,
+    board,
+    card,
+    part,
+    pod,
+    reading,
+)
+
+CAMEL: Final = "label names should be written in 'snake_case' not 'camelCase'"
+NO_TOTAL: Final = 'counter metrics should have "_total" suffix'
+TOTAL: Final = 'non-counter metrics should not have "_total" suffix'
+#: By what promtool finds: the metrics of NVIDIA's exporter that are so called.
+DCGM_COUNTERS: Final = {
+    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_PCIE_TX_THROUGHPUT",
+    "DCGM_FI_DEV_PCIE_RX_THROUGHPUT", "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS",
+    "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", "DCGM_FI_DEV_RETIRED_SBE", "DCGM_FI_DEV_RETIRED_DBE",
+}  # fmt: skip
+WHOLE: Final = (H100, T4, MI300X, MI210, ASCEND, ASCEND_310P)
+CUT: Final = ((H100, SLICE), (MI300X, CPX), (ASCEND, VNPU))
+EVERYTHING: Final = [
+    *(reading(card(model, at), None, pod("train")) for at, model in enumerate(WHOLE)),
+    *(reading(of, part(of, 0, p), pod("a")) for of, p in ((card(m, 9), p) for m, p in CUT)),
+    reading(card(None)),
+]
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """Return no errors."""
+    return History(board(tmp_path))
+
+
+def findings(families: Iterable[Family]) -> dict[str, set[str]]:
+    """Return what promtool finds, each with the metrics that it finds it of."""
+    program = shutil.which("promtool")
+    if program is None:
+        reason = "promtool is missing: it comes with Debian's package prometheus"
+        if os.environ.get("GPULAB_REQUIRE"):
+            pytest.fail(f"GPULAB_REQUIRE is set, but {reason}")
+        pytest.skip(reason)
+    done = subprocess.run(
+        [program, "check", "metrics"], input=exposition(families), capture_output=True, check=False
+    )
+    found: dict[str, set[str]] = {}
+    for line in done.stderr.decode().splitlines():
+        metric, _, text = line.partition(" ")
+        found.setdefault(text, set()).add(metric)
+    assert done.returncode == (3 if found else 0), done.stderr
+    return found
+
+
+def test_our_own_metrics_pass_without_a_finding(tmp_path: Path, history: History) -> None:
+    """The unified schema, and what the plugin says of itself."""
+    families = [
+        *unified.families(EVERYTHING, history, NODE),
+        *own.families(Node(board(tmp_path), []), Answer({})),
+    ]
+    assert len(families) == 11
+    assert findings(families) == {}
+
+
+@pytest.mark.parametrize("style", [dcgm.Style("default"), dcgm.Style("operator")])
+def test_nvidias_metrics_have_the_findings_of_nvidias_names(
+    history: History, style: dcgm.Style
+) -> None:
+    """Every one has a label `modelName`, and no counter ends as counters should."""
+    families = list(dcgm.families(EVERYTHING, history, NODE, style))
+    every = {family.metric.name for family in families}
+    assert findings(families) == {
+        CAMEL: every,
+        NO_TOTAL: DCGM_COUNTERS & every,
+        "metric name should not include type 'counter'": {"DCGM_FI_DEV_PCIE_REPLAY_COUNTER"},
+    }
+
+
+def test_amds_metrics_have_the_findings_of_amds_names(history: History) -> None:
+    """Gauges that end as counters should."""
+    families = amd.families(EVERYTHING, history, NODE)
+    assert findings(families) == {
+        TOTAL: {"gpu_ecc_correct_total", "gpu_ecc_uncorrect_total", "gpu_nodes_total"}
+    }
+
+
+def test_ascends_metrics_have_the_findings_of_ascends_names() -> None:
+    """One label with a capital in it."""
+    families = ascend.families(EVERYTHING, NODE, NOW)
+    assert findings(families) == {CAMEL: {"npu_exporter_version_info"}}
+
+
+def test_promtool_would_find_a_fault() -> None:
+    """The check is no empty one."""
+    assert re.search("help", " ".join(findings(_without_help())))
+
+
+def _without_help() -> list[Family]:
+    family = next(iter(ascend.families(EVERYTHING, NODE, NOW)))
+    return [Family(type(family.metric)(family.metric.name, "gauge", ""), family.samples)]
