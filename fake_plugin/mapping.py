@@ -1,11 +1,11 @@
-"""A mapping of the fleet file whose values are taken strictly, each with the rule it breaks."""
+"""A mapping, of the fleet file or else, taken strictly: what is wrong is named, with its rule."""
 
 import re
 from collections.abc import Hashable
 from collections.abc import Mapping as Mapping_
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn, TypeGuard, TypeVar
+from typing import ClassVar, Final, NoReturn, Self, TypeGuard, TypeVar
 
 import yaml
 
@@ -56,29 +56,34 @@ class Mapping:
     key: str
     values: dict[str, object]
 
+    #: How the errors begin, what they call the whole of it, and what to do: others have their own.
+    noun: ClassVar[str] = "the fleet file: "
+    whole: ClassVar[str] = "the file"
+    remedy: ClassVar[str] = "correct the file; `gpulab` checks it with line and column"
+
     @classmethod
-    def load(cls, file: Path) -> "Mapping":
+    def load(cls, file: Path) -> Self:
         """Return the mapping that the file is."""
         try:
             document = yaml.load(file.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - it is safe
         except OSError as problem:
-            raise _wrong(file, "cannot be read", problem.strerror or "") from problem
+            raise cls.wrong(file, "cannot be read", problem.strerror or "") from problem
         except (yaml.YAMLError, ValueError, RecursionError) as problem:
-            raise _wrong(file, "is no YAML", str(problem)) from problem
+            raise cls.wrong(file, "is no YAML", str(problem)) from problem
         return cls.of(file, "", document)
 
     @classmethod
-    def of(cls, file: Path, key: str, value: object) -> "Mapping":
+    def of(cls, file: Path, key: str, value: object) -> Self:
         """Return `value` as a mapping whose keys are text."""
         if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
-            raise _wrong(file, f"{key or 'as a whole'} must be a mapping", _shown(value))
+            raise cls.wrong(file, f"{key or 'as a whole'} must be a mapping", _shown(value))
         return cls(file, key, value)
 
     def only(self, *known: str) -> None:
         """Refuse every key but these."""
         for name in self.values:
             if name not in known:
-                raise _wrong(
+                raise self.wrong(
                     self.file,
                     f"{self.path(name)} is not something that this plugin acts on",
                     f"keys that it acts on: {', '.join(known)}",
@@ -88,7 +93,7 @@ class Mapping:
         """Return the value of a key, whatever it is."""
         if name not in self.values:
             present = _cut(", ".join(self.values)) or "none"
-            raise _wrong(
+            raise self.wrong(
                 self.file, f"{self.path(name)} is missing", f"keys that are there: {present}"
             )
         return self.values[name]
@@ -99,7 +104,7 @@ class Mapping:
         if len(given) != 1:
             what = f"has {' and '.join(given)}" if given else "has none of them"
             rule = f"needs exactly one of {', '.join(names)}"
-            raise _wrong(self.file, f"{self.path('')} {rule}", what)
+            raise self.wrong(self.file, f"{self.path('')} {rule}", what)
         return given[0]
 
     def text(self, name: str) -> str:
@@ -184,11 +189,11 @@ class Mapping:
             self.refuse(name, f"must be a list of whole numbers from 0 to {_LARGEST}")
         return tuple(value)
 
-    def mapping(self, name: str) -> "Mapping | None":
+    def mapping(self, name: str) -> Self | None:
         """Return the mapping at a key, or None where it is missing."""
         if name not in self.values:
             return None
-        return Mapping.of(self.file, self.path(name), self.values[name])
+        return self.of(self.file, self.path(name), self.values[name])
 
     def texts(self, name: str) -> tuple[str, ...] | None:
         """Return a list of different texts, or None where it is missing."""
@@ -201,32 +206,32 @@ class Mapping:
             self.refuse(name, "must not name anything twice")
         return tuple(value)
 
-    def mappings(self, name: str, *, least: int = 1) -> tuple["Mapping", ...]:
+    def mappings(self, name: str, *, least: int = 1) -> tuple[Self, ...]:
         """Return a list of mappings; it may be missing where `least` is 0."""
         value = self.required(name) if least else self.values.get(name, [])
         if not isinstance(value, list) or len(value) < least:
             entry = " with at least one entry" if least else ""
             self.refuse(name, f"must be a list{entry}")
         return tuple(
-            Mapping.of(self.file, f"{self.path(name)}[{index}]", entry)
+            self.of(self.file, f"{self.path(name)}[{index}]", entry)
             for index, entry in enumerate(value)
         )
+
+    @classmethod
+    def wrong(cls, file: Path, what: str, seen: str) -> WrongUse:
+        """Return the error for something that is wrong with a file."""
+        return WrongUse(f"{cls.noun}{what}", where=str(file), seen=seen, remedy=cls.remedy)
 
     def refuse(self, name: str, rule: str) -> NoReturn:
         """Raise for the value of `name`, which breaks `rule`."""
         seen = _shown(self.values[name]) if name in self.values else ""
-        raise _wrong(self.file, f"{self.path(name)} {rule}", seen)
+        raise self.wrong(self.file, f"{self.path(name)} {rule}", seen)
 
     def path(self, name: str) -> str:
         """Return the dotted path of a key of this mapping, or of itself."""
         if not name:
-            return self.key or "the file"
+            return self.key or self.whole
         return f"{self.key}.{name}" if self.key else name
-
-
-def _wrong(file: Path, what: str, seen: str) -> WrongUse:
-    remedy = "correct the file; `gpulab` checks it with line and column"
-    return WrongUse(f"the fleet file: {what}", where=str(file), seen=seen, remedy=remedy)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

@@ -33,11 +33,12 @@ def read_flap(flap: Mapping) -> tuple[str, Flap]:
         seconds=flap.duration(when),
         repeats=when == "every",
         becomes=flap.choice("becomes", _BECOMES),
-        breakage=_breakage(flap),
+        breakage=read_breakage(flap),
     )
 
 
-def _breakage(flap: Mapping) -> Breakage:
+def read_breakage(flap: Mapping) -> Breakage:
+    """Return why a card breaks, by at most one of xid, ecc and code; raises `WrongUse`."""
     if not any(name in flap.values for name in _REASONS):
         return Breakage()
     reason = flap.one_of(*_REASONS)
