@@ -16,6 +16,16 @@ STATE_SET_ASIDE: Final = Event(
     "the file of the hardware's state makes no sense: set aside, and all hardware is sound again",
     logging.ERROR,
 )
+STATE_NOT_WRITTEN: Final = Event(
+    "state-not-written",
+    "the state of the hardware cannot be written: the change has not happened",
+    logging.ERROR,
+)
+CONTROL_LISTENING: Final = Event("control-listening", "the control API can be called")
+COMMANDED: Final = Event("commanded", "the control API was told to change something")
+CONTROL_FAILED: Final = Event(
+    "control-failed", "a mistake in the control API: that one call was not answered", logging.ERROR
+)
 STOPPING: Final = Event("stopping", "asked to end: closing streams and removing sockets")
 STOPPED: Final = Event("stopped", "the plugin has ended")
 

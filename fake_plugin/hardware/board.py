@@ -59,16 +59,10 @@ class Board:
         mended = frozenset(units)
         self._change(lambda state: replace(state, broken=_without(state.broken, mended)))
 
-    def toggle_unit(self, unit: str, breakage: Breakage) -> None:
-        """Mend a unit that is broken, break one that is sound."""
-        self._change(
-            lambda state: replace(
-                state,
-                broken=_without(state.broken, {unit})
-                if unit in state.broken
-                else {**state.broken, unit: breakage},
-            )
-        )
+    def toggle_units(self, units: Iterable[str], breakage: Breakage) -> None:
+        """Mend those units that are broken, break those that are sound."""
+        named = frozenset(units)
+        self._change(lambda state: replace(state, broken=_toggled(state.broken, named, breakage)))
 
     def unplug(self, cards: Iterable[str]) -> None:
         """Take cards out of the node. What is broken about them goes with them, and comes back."""
@@ -98,6 +92,10 @@ class Board:
             )
         )
 
+    def clear(self) -> None:
+        """Mend and plug everything, take out what was added; resets stay counted."""
+        self._change(lambda state: State(resets=state.resets))
+
     def _change(self, changed: Callable[[State], State]) -> None:
         with self._lock:
             state = changed(self._state)
@@ -116,3 +114,9 @@ def _unhealthy(state: State) -> frozenset[str]:
 
 def _without(broken: Mapping[str, Breakage], units: Collection[str]) -> dict[str, Breakage]:
     return {unit: each for unit, each in broken.items() if unit not in units}
+
+
+def _toggled(
+    broken: Mapping[str, Breakage], units: frozenset[str], breakage: Breakage
+) -> dict[str, Breakage]:
+    return _without(broken, units) | dict.fromkeys(units.difference(broken), breakage)

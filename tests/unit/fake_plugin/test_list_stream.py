@@ -119,7 +119,7 @@ def test_of_a_storm_the_last_state_is_sent(inventory: Inventory, watch: Watch) -
     """However fast it flaps, a list takes its place in a fixed pace, and the last one is right."""
     began = time.monotonic()
     for _ in range(500):
-        inventory.board.toggle_unit(units(inventory, 0)[0], LOST)
+        inventory.board.toggle_units(units(inventory, 0)[:1], LOST)
     inventory.board.break_units(units(inventory, 3), LOST)
     watch.wait_for(3)
     paces = (time.monotonic() - began) / LIST_GAP

@@ -87,9 +87,29 @@ def test_toggling_breaks_and_mends_in_turn(tmp_path: Path) -> None:
     board = start(tmp_path)
     seen = []
     for _ in range(3):
-        board.toggle_unit("a", LOST)
+        board.toggle_units(["a"], LOST)
         seen.append(board.breakage("a"))
     assert seen == [LOST, None, LOST]
+
+
+def test_toggling_is_told_apart_unit_by_unit(tmp_path: Path) -> None:
+    """What is broken is mended and what is sound breaks, in one change."""
+    board, changes = start(tmp_path), list[frozenset[str]]()
+    board.break_units(["a", "z"], LOST)
+    board.listen(lambda: changes.append(board.unhealthy()))
+    board.toggle_units(["a", "b"], LOST)
+    assert changes == [{"b", "z"}]
+
+
+def test_all_can_be_as_in_the_beginning(tmp_path: Path) -> None:
+    """All is mended, plugged in and as many as the fleet says; only resets stay counted."""
+    board = start(tmp_path)
+    board.break_units(["a"], LOST)
+    board.unplug(["b"])
+    board.add("pool", 2)
+    board.reset(["a"])
+    board.clear()
+    assert start(tmp_path).state == State(resets={"a": 1})
 
 
 def test_cards_come_and_go_and_are_remembered(tmp_path: Path) -> None:
