@@ -26,7 +26,7 @@ from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
 from fake_plugin.device import Device
 from fake_plugin.log import Sparingly, say
 from fake_plugin.preference import choose
-from fake_plugin.resource import HEALTHY, Resource
+from fake_plugin.resource import Resource
 from fake_plugin.shortening import cut, few
 from fake_plugin.streams import Streams
 from fake_plugin.vendors.offer import Refused
@@ -115,17 +115,16 @@ class Service(DevicePluginServicer):
 
     def _lists(self, over: Callable[[], bool]) -> Iterator[ListAndWatchResponse]:
         while not over():
-            version, listing = self._resource.listing()
-            healthy = sum(device.health == HEALTHY for device in listing.devices)
+            listing = self._resource.listing()
             say(
                 events.LIST_SENT,
                 resource=self._resource.name,
-                devices=len(listing.devices),
-                healthy=healthy,
+                devices=len(listing.message.devices),
+                healthy=listing.healthy,
             )
-            yield listing
+            yield listing.message
             self._resource.wait_until(over, LIST_GAP)
-            self._resource.wait_for_change(version, over)
+            self._resource.wait_for_change(listing.version, over)
 
     def _preferred(
         self, request: ContainerPreferredAllocationRequest
