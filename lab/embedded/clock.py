@@ -108,16 +108,20 @@ class VirtualClock:
 
 
 class RealClock:
-    """The machine's time; one thread, made when it is first needed, makes the calls."""
+    """The machine's time, or a multiple of it: with a speed of 20, 10 seconds are half of one.
 
-    def __init__(self) -> None:
+    One thread, made when it is first needed, makes the calls.
+    """
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self._speed = speed
         self._agenda = _Agenda()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
     def now(self) -> float:
         """Return the time, which never goes back."""
-        return time.monotonic()
+        return time.monotonic() * self._speed
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
         """Make the call once the seconds have passed."""
@@ -140,4 +144,4 @@ class RealClock:
 
     def _seconds_to_next(self) -> float | None:
         timer = self._agenda.next()
-        return max(timer.due - self.now(), 0) if timer else None
+        return max(timer.due - self.now(), 0) / self._speed if timer else None

@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 from fake_plugin.api.deviceplugin_pb2 import Empty, ListAndWatchResponse
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
 from lab.embedded.clock import Clock, alarm
+from lab.embedded.kubelet.dial import answers_in_time
 from lab.embedded.kubelet.go_text import CANCELED, DEADLINE_EXCEEDED, rpc_error
 from lab.embedded.kubelet.journal import Journal
 
@@ -49,20 +50,12 @@ class Connection:
         Raises `PluginError` after ten seconds, or where that call ends before (plugin/v1beta1,
         client.go:dial).
         """
-        connected = threading.Event()
         over = threading.Event()
-
-        def look(state: grpc.ChannelConnectivity) -> None:
-            if state is grpc.ChannelConnectivity.READY:
-                connected.set()
-                over.set()
-
-        self._channel.subscribe(look, try_to_connect=True)
         with alarm(self._clock, DIAL_SECONDS, over.set):
-            if context.add_callback(over.set):
-                over.wait()
-        self._channel.unsubscribe(look)
-        if not connected.is_set():
+            if not context.add_callback(over.set):
+                over.set()
+            connected = answers_in_time(self.path, over)
+        if not connected:
             self.close()
             reason = DEADLINE_EXCEEDED if context.is_active() else CANCELED
             raise PluginError(f"failed to dial device plugin: {reason}")
