@@ -28,7 +28,11 @@ from fake_plugin.registration import Timing
 from fake_plugin.resource import Resource
 from fake_plugin.vendors import generic
 from fake_plugin.vendors.offer import Offer
-from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
+from lab.embedded.clock import RealClock
+from lab.embedded.kubelet.device_manager import DeviceManager
+from lab.embedded.kubelet.node import Settings
+from lab.embedded.profile import PROFILES
+from tests.unit.fake_plugin.kubelet import wait_until
 
 RESOURCE = "fake.example.com/device"
 #: As in earnest, but for what only costs time.
@@ -39,6 +43,8 @@ TIMING = Timing(
     unreachable=Pace(0.02, 0.2),
     refused=Pace(0.05, 0.2),
 )
+#: Of a kubelet's time: it dials for ten seconds where a socket was removed under its hands.
+SPEED = 20
 #: A look follows the other, whatever inotify says.
 RESTLESS = replace(TIMING, look=0.01)
 
@@ -55,9 +61,10 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def kubelet(folder: Path) -> Iterator[Kubelet]:
-    """Return a kubelet that runs."""
-    kubelet = Kubelet(folder)
+def kubelet(folder: Path, request: pytest.FixtureRequest) -> Iterator[DeviceManager]:
+    """Return a kubelet that runs, of the version that a test gives as parameter."""
+    profile = PROFILES[getattr(request, "param", "1.36")]
+    kubelet = DeviceManager(folder, Settings(profile=profile), RealClock(SPEED))
     kubelet.start()
     yield kubelet
     kubelet.stop()

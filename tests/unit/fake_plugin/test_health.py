@@ -8,8 +8,9 @@ import pytest
 
 from fake_plugin.errors import NotReady
 from fake_plugin.health import Health, HealthServer
+from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
-from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, Kubelet, wait_until
+from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, wait_for_devices, wait_until
 
 #: HealthCheckResponse of grpc.health.v1: field 1, status, as SERVING and as NOT_SERVING.
 SERVING: Final = b"\x08\x01"
@@ -43,11 +44,11 @@ def test_every_resource_counts() -> None:
 
 
 def test_a_plugin_is_ready_while_it_is_watched(
-    kubelet: Kubelet, start_plugin: StartPlugin, address: str
+    kubelet: DeviceManager, start_plugin: StartPlugin, address: str
 ) -> None:
     """The answer follows the kubelet: gone, it is no longer ready."""
     start_plugin(health=address)
-    kubelet.wait_for_devices(RESOURCE, 2)
+    wait_for_devices(kubelet, RESOURCE, 2)
     wait_until("it to be ready", lambda: check(address) == SERVING)
     kubelet.stop()
     wait_until("it to be no longer ready", lambda: check(address) == NOT_SERVING)

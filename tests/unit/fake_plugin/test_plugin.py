@@ -7,8 +7,9 @@ from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
 from fake_plugin.message_limit import MESSAGE_LIMIT
+from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
-from tests.unit.fake_plugin.kubelet import Kubelet
+from tests.unit.fake_plugin.kubelet import wait_for_devices
 
 
 def test_too_many_devices_are_refused(
@@ -24,12 +25,12 @@ def test_too_many_devices_are_refused(
 
 
 def test_as_many_devices_as_fit_are_served(
-    kubelet: Kubelet, start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch
+    kubelet: DeviceManager, start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit holds for the longest list, in which all devices are unhealthy."""
     monkeypatch.setattr(inventory, "MESSAGE_LIMIT", 560)
     start_plugin(Share("chapter", "chapter-0", 10, resource=RESOURCE))
-    kubelet.wait_for_devices(RESOURCE, 10)
+    wait_for_devices(kubelet, RESOURCE, 10)
 
 
 def test_a_count_far_too_large_is_refused_before_devices_are_made(

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE
-from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
+from tests.unit.fake_plugin.kubelet import sockets_told, wait_for_devices, wait_until
 
 FLEET = f"""\
 apiVersion: gpu-lab/v1
@@ -67,11 +68,11 @@ def events_of(tmp_path: Path) -> list[object]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly(
-    kubelet: Kubelet, start_child: StartChild, tmp_path: Path, number: signal.Signals
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path, number: signal.Signals
 ) -> None:
     """The streams end, the socket goes, the exit code is 0, and the log says why."""
     child = start_child()
-    connection = kubelet.wait_for_devices(RESOURCE, 8)
+    connection = wait_for_devices(kubelet, RESOURCE, 8)
     child.send_signal(number)
     assert child.wait(10) == 0
     assert connection.ended.wait(5)
@@ -84,31 +85,31 @@ def test_a_signal_ends_it_cleanly(
 
 
 def test_devices_are_the_same_after_a_kill(
-    kubelet: Kubelet, start_child: StartChild, tmp_path: Path
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
 ) -> None:
     """Nothing of a killed plugin is in the way of the next, which has the same devices."""
     child = start_child()
-    before = kubelet.wait_for_devices(RESOURCE, 8)
+    before = wait_for_devices(kubelet, RESOURCE, 8)
     child.kill()
     assert before.ended.wait(5)
     child.wait()
     start_child()
-    wait_until("the next plugin", lambda: len(kubelet.registered) == 2)
-    after = kubelet.wait_for_devices(RESOURCE, 8)
-    assert after.lists == before.lists
+    wait_until("the next plugin", lambda: len(kubelet.registrations) == 2)
+    after = wait_for_devices(kubelet, RESOURCE, 8)
+    assert after.devices == before.devices
     assert [path.name for path in kubelet.folder.glob("gpulab-*")] == [after.request.endpoint]
     assert "leftover-removed" in events_of(tmp_path)
 
 
 def test_a_node_without_a_pool_waits_for_the_end(
-    kubelet: Kubelet, start_child: StartChild, tmp_path: Path
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
 ) -> None:
     """The plugin runs on every node: where it has nothing to serve, it says so and stays."""
     child = start_child(node="elsewhere")
     wait_until("a word about it", lambda: "nothing-to-serve" in events_of(tmp_path))
     child.terminate()
     assert child.wait(10) == 0
-    assert kubelet.requests == []
+    assert sockets_told(kubelet) == []
 
 
 def test_a_second_signal_ends_it_at_once(start_child: StartChild, tmp_path: Path) -> None:
@@ -142,14 +143,14 @@ def test_what_keeps_it_from_starting_is_one_line(
 
 
 def test_what_was_not_foreseen_ends_it(
-    kubelet: Kubelet, start_child: StartChild, tmp_path: Path
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
 ) -> None:
     """A plugin without one of its threads would only look alive: it ends, to be restarted."""
     child = start_child(program="import fake_plugin.registration as r; r.Listener = None; ")
     assert child.wait(10) == 1
     assert events_of(tmp_path)[-1] == "crashed"
     assert "TypeError" in str(logged(tmp_path)[-1]["traceback"])
-    assert kubelet.requests == []
+    assert sockets_told(kubelet) == []
 
 
 def test_help_is_shown() -> None:

@@ -5,13 +5,18 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.strategies import sampled_from
 
 from fake_plugin.config import Config
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.plugin import Plugin
-from tests.unit.fake_plugin.conftest import RESOURCE, TIMING
-from tests.unit.fake_plugin.kubelet import Kubelet, wait_until
+from lab.embedded.clock import RealClock
+from lab.embedded.kubelet.device_manager import DeviceManager
+from lab.embedded.kubelet.node import Settings
+from lab.embedded.profile import PROFILES
+from tests.unit.fake_plugin.conftest import RESOURCE, SPEED, TIMING
+from tests.unit.fake_plugin.kubelet import sockets_told, wait_until
 
 DEVICES = 3
 
@@ -23,10 +28,16 @@ class Sequences(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="gp-", dir="/tmp"))
         self.state_dir = Path(tempfile.mkdtemp(prefix="gp-", dir="/tmp"))
-        self.kubelet = Kubelet(self.folder)
+        self.kubelet = DeviceManager(self.folder)
         self.plugin: Plugin | None = None
         self.kubelet_runs = False
         self.ids: set[str] = set()
+
+    @initialize(version=sampled_from(["1.36", "1.37"]))
+    def choose_version(self, version: str) -> None:
+        """Let the kubelet be of a version that takes one plugin, or any number of them."""
+        settings = Settings(profile=PROFILES[version])
+        self.kubelet = DeviceManager(self.folder, settings, RealClock(SPEED))
 
     @precondition(lambda self: not self.kubelet_runs)
     @rule()
@@ -76,8 +87,8 @@ class Sequences(RuleBasedStateMachine):
     @rule()
     def drop_stream(self) -> None:
         """Break the newest connection of the kubelet, where it has one."""
-        for connection in self.kubelet.registered[-1:]:
-            connection.channel.close()
+        for connection in self.kubelet.registrations[-1:]:
+            connection.close()
 
     @rule()
     def make_a_file(self) -> None:
@@ -91,14 +102,14 @@ class Sequences(RuleBasedStateMachine):
 
         def whole() -> bool:
             there = [path.name for path in self.folder.glob("gpulab-*")]
-            newest = self.kubelet.registered[-1:]
-            return any(
+            newest = self.kubelet.registrations[-1:]
+            return self.kubelet.known.allocatable.get(RESOURCE) == DEVICES and any(
                 not each.ended.is_set() and each.lists and there == [each.request.endpoint]
                 for each in newest
             )
 
         wait_until("the newest registration to stand", whole)
-        devices = set(self.kubelet.registered[-1].lists[-1])
+        devices = set(self.kubelet.registrations[-1].devices or ())
         self.ids = self.ids or devices
         assert devices == self.ids
         assert len(devices) == DEVICES
@@ -106,8 +117,8 @@ class Sequences(RuleBasedStateMachine):
     @invariant()
     def no_socket_is_registered_twice(self) -> None:
         """Hold to what a kubelet of version 1.37 needs."""
-        endpoints = [request.endpoint for request in self.kubelet.requests]
-        assert len(set(endpoints)) == len(endpoints)
+        told = sockets_told(self.kubelet)
+        assert len(set(told)) == len(told)
 
     def teardown(self) -> None:
         """Settle where that can be, then end everything."""
