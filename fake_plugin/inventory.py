@@ -3,24 +3,27 @@
 Plan.shares → cards, less the unplugged, with the added → offers → one Resource per name
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TypeAlias
 
 from fake_plugin import events
-from fake_plugin.errors import NotReady, WrongUse
+from fake_plugin.errors import NotReady
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.state import StateFile
+from fake_plugin.list_size import refuse_too_long
 from fake_plugin.log import say
-from fake_plugin.message_limit import MESSAGE_LIMIT
-from fake_plugin.resource import Resource, listing_of
+from fake_plugin.numbering import card_at
+from fake_plugin.resource import Resource
 from fake_plugin.vendors import vendor_of
 from fake_plugin.vendors.offer import Offer
+from fake_plugin.vendors.place import BARE, Place
 
-_UNHEALTHY_IS_LONGER: Final = len("Unhealthy") - len("Healthy")
+#: The cards that are out, and how many each pool has beyond its count.
+Plugged: TypeAlias = tuple[frozenset[str], dict[str, int]]
 
 
 class Inventory:
@@ -30,20 +33,29 @@ class Inventory:
     """
 
     def __init__(
-        self, node: str, plan: Plan, board: Board, *, set_aside: Path | None = None
+        self,
+        node: str,
+        plan: Plan,
+        board: Board,
+        place: Place = BARE,
+        *,
+        set_aside: Path | None = None,
     ) -> None:
         self.node = node
         self.plan = plan
         self.board = board
         self.set_aside = set_aside
+        self._place = place
         for share in plan.shares:
             refuse_too_long(node, share)
-        self.resources = tuple(Resource(offer, board) for offer in self._offers())
-        self._plugged = _what_is_plugged(board)
+        # A card that is out now can come back: what it is offered as is a resource all the same.
+        self.resources = tuple(Resource(offer, board) for offer in self._offers(self._planned))
+        self._plugged: Plugged = (frozenset(), {})
+        self._refresh()
         board.listen(self._refresh)
 
     @classmethod
-    def load(cls, state_dir: Path, node: str, plan: Plan) -> "Inventory":
+    def load(cls, state_dir: Path, node: str, plan: Plan, place: Place = BARE) -> "Inventory":
         """Return the node's inventory with the hardware as it was left.
 
         Raises `NotReady` where its state cannot be read, `WrongUse` where the plan cannot be.
@@ -61,7 +73,7 @@ class Inventory:
         if aside:
             say(events.STATE_SET_ASIDE, file=str(aside))
         board = Board(file, state, sticky=plan.sticky)
-        return cls(node, plan, board, set_aside=aside)
+        return cls(node, plan, board, place, set_aside=aside)
 
     def cards(self, share: Share) -> tuple[Card, ...]:
         """Return the cards of a share that are plugged in, in order."""
@@ -70,17 +82,15 @@ class Inventory:
 
     def every_card(self, share: Share) -> Iterator[Card]:
         """Yield the cards of a share with those that are unplugged, in order."""
-        vendor, first = vendor_of(share), self._first_minor(share)
         count = share.count + self.board.state.added.get(share.pool, 0)
-        return (vendor.card(self.node, share, at, first + at) for at in range(count))
+        return (card_at(self.node, self.plan, share, at) for at in range(count))
 
-    def _first_minor(self, share: Share) -> int:
-        before = self.plan.shares[: self.plan.shares.index(share)]
-        return sum(each.count for each in before if vendor_of(each) is vendor_of(share))
-
-    def _offers(self) -> Iterator[Offer]:
+    def _offers(self, cards_of: Callable[[Share], Sequence[Card]]) -> Iterator[Offer]:
         for share in self.plan.shares:
-            yield from vendor_of(share).offers(share, self.cards(share))
+            yield from vendor_of(share).offers(share, cards_of(share), self._place)
+
+    def _planned(self, share: Share) -> list[Card]:
+        return [card_at(self.node, self.plan, share, at) for at in range(share.count)]
 
     def _refresh(self) -> None:
         # Making 20 000 devices anew takes longer than a flap may: only where cards come and go.
@@ -90,34 +100,10 @@ class Inventory:
                 resource.refresh()
             return
         self._plugged = plugged
-        offers = {offer.resource: offer for offer in self._offers()}
+        offers = {offer.resource: offer for offer in self._offers(self.cards)}
         for resource in self.resources:
             resource.refresh(offers.get(resource.name, replace(resource.offer, devices=())))
 
 
-def _what_is_plugged(board: Board) -> tuple[frozenset[str], dict[str, int]]:
+def _what_is_plugged(board: Board) -> Plugged:
     return board.state.unplugged, dict(board.state.added)
-
-
-def refuse_too_long(node: str, share: Share) -> None:
-    """Refuse a share one of whose lists no kubelet would take, before the list is made.
-
-    Raises `WrongUse`, with the most cards that would do.
-
-    One card tells the size of all, whose IDs are of one length. A kubelet must be able to take the
-    list also when every device is unhealthy. The lab counts in the same way.
-    """
-    vendor = vendor_of(share)
-    one = replace(share, count=1)
-    for offer in vendor.offers(one, [vendor.card(node, one, 0, 0)]):
-        message = listing_of(offer.devices, lambda _: True)
-        size = (message.ByteSize() + _UNHEALTHY_IS_LONGER * len(offer.devices)) * share.count
-        if size > MESSAGE_LIMIT:
-            most = share.count * MESSAGE_LIMIT // size
-            raise WrongUse(
-                f"{share.count * len(offer.devices)} devices of {offer.resource} are too many "
-                "for one list",
-                where=f"pool {share.pool}",
-                seen=f"the list has up to {size} bytes, and the kubelet takes {MESSAGE_LIMIT}",
-                remedy=f"lower the pool's count to {most} or less",
-            )

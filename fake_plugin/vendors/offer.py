@@ -22,7 +22,8 @@ class Refused(Exception):
 class Offer:
     """One resource of a node, of one pool.
 
-    `preferred` and `pre_start` are what GetDevicePluginOptions says.
+    `preferred` and `pre_start` are what GetDevicePluginOptions says. `unit_mib` is how much of a
+    card's memory one device stands for, where that is what they are.
     """
 
     resource: str
@@ -32,3 +33,4 @@ class Offer:
     spread: Spread = "distributed"
     preferred: bool = True
     pre_start: bool = False
+    unit_mib: int | None = None

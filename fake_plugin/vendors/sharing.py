@@ -10,6 +10,7 @@ GetPreferredAllocation makes it rare.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
@@ -70,7 +71,7 @@ def offers_of_shares(
     memory = _memory_shares(share, cards, unit_mib)
     return (
         _offer_of_shares(share, names[0], _core_shares(cards), answer, of_cores),
-        _offer_of_shares(share, names[1], memory, answer, of_memory),
+        replace(_offer_of_shares(share, names[1], memory, answer, of_memory), unit_mib=unit_mib),
     )
 
 

