@@ -144,18 +144,17 @@ def families(readings: Iterable[Reading], history: History, node: str) -> Iterat
 
 def _figures(gpus: Sequence[Reading], history: History, node: str) -> Iterator[Family]:
     for metric, figures in groupby(_FIGURES, lambda figure: figure.metric):
-        samples = (
-            sample
-            for figure in figures
-            for index, gpu in enumerate(gpus)
-            for sample in _sample(figure, gpu, history, _identity(index, gpu, node))
-        )
-        yield Family(metric, tuple(samples))
+        yield Family(metric, _samples(tuple(figures), gpus, history, node))
 
 
-def _sample(figure: _Figure, gpu: Reading, history: History, identity: Labels) -> Iterator[Sample]:
-    if _has(figure, gpu) and (value := figure.value(gpu, history)) is not None:
-        yield Sample(tuple(sorted((*identity, *figure.labels))), value)
+def _samples(
+    figures: Sequence[_Figure], gpus: Sequence[Reading], history: History, node: str
+) -> Iterator[Sample]:
+    for figure in figures:
+        for index, gpu in enumerate(gpus):
+            if _has(figure, gpu) and (value := figure.value(gpu, history)) is not None:
+                labels = (*_identity(index, gpu, node), *figure.labels)
+                yield Sample(tuple(sorted(labels)), value)
 
 
 def _has(figure: _Figure, gpu: Reading) -> bool:

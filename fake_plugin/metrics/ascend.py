@@ -178,7 +178,7 @@ def families(readings: Iterable[Reading], node: str, now: float) -> Iterator[Fam
     found = [
         Family(_COUNT, (Sample((), len(chips)),)),
         Family(_VERSION, (version,)),
-        Family(_NAME, tuple(Sample(_named(chip), 1, stamp) for chip in chips)),
+        Family(_NAME, (Sample(_named(chip), 1, stamp) for chip in chips)),
         *_chip_families(chips, stamp),
         *_error_codes(chips, stamp),
         *_vnpu_families(npus, stamp),
@@ -215,7 +215,7 @@ def _vnpu_families(npus: Sequence[Reading], stamp: int) -> Iterator[Family]:
 
 def _family(metric: Metric, figures: Iterable[tuple[Labels, float | None]], stamp: int) -> Family:
     known = (Sample(labels, value, stamp) for labels, value in figures if value is not None)
-    return Family(metric, tuple(known))
+    return Family(metric, known)
 
 
 def _chip(node: str, readings: tuple[Reading, ...]) -> _Chip:

@@ -57,7 +57,7 @@ def families(
     gpus = [each for each in readings if each.card.model and each.card.model.vendor == "nvidia"]
     for field in FIELDS:
         if style.fields in field.lists:
-            samples = tuple(_samples(field, gpus, history, node, style))
+            samples = _samples(field, gpus, history, node, style)
             yield Family(field.metric, samples, field.decimals)
 
 

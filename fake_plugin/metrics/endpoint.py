@@ -36,6 +36,10 @@ class Endpoint:
 
     def render(self, style: dcgm.Style | None = None) -> bytes:
         """Return the text; `style` chooses among what NVIDIA's exporter can be told to print."""
+        return b"".join(self.pieces(style))
+
+    def pieces(self, style: dcgm.Style | None = None) -> Iterator[bytes]:
+        """Return the text bit by bit, of one moment all the same."""
         return exposition(self._families(style or dcgm.Style()))
 
     def readings(self) -> tuple[Reading, ...]:

@@ -4,29 +4,36 @@ Written here because the order of labels and the names of counters are the vendo
 library of Prometheus sorts the ones and appends `_total` to the others.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
-from fake_plugin.metrics.families import Family, Labels, Sample
+from fake_plugin.metrics.families import Family, Labels, Metric, Sample
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_PIECE_LINES: Final = 256
 
 
-def exposition(families: Iterable[Family]) -> bytes:
-    """Return the text; a family without samples is left out, as nothing is known of it."""
-    return b"".join(_text(family) for family in families if family.samples)
+def exposition(families: Iterable[Family]) -> Iterator[bytes]:
+    """Return the text in pieces: that about 20 000 devices is never whole in memory.
+
+    A family without samples is left out, as nothing is known of it.
+    """
+    for family in families:
+        lines = (_line(family, sample) for sample in family.samples)
+        head = _head(family.metric)
+        while piece := list(islice(lines, _PIECE_LINES)):
+            # A fleet can name a product with half of a character of two: better a mark than
+            # no answer.
+            yield "\n".join([*head, *piece, ""]).encode(errors="replace")
+            head = []
 
 
-def _text(family: Family) -> bytes:
-    metric = family.metric
-    lines = [
+def _head(metric: Metric) -> list[str]:
+    return [
         f"# HELP {metric.name} {_escaped(metric.help)}",
         f"# TYPE {metric.name} {metric.type}",
-        *(_line(family, sample) for sample in family.samples),
-        "",
     ]
-    # A fleet can name a product with half of a character of two: better a mark than no answer.
-    return "\n".join(lines).encode(errors="replace")
 
 
 def _line(family: Family, sample: Sample) -> str:

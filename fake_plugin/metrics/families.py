@@ -31,10 +31,13 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A metric with its samples; with `decimals`, every value is written with so many of them."""
+    """A metric with its samples, made as they are read, once.
+
+    With `decimals`, every value is written with so many of them.
+    """
 
     metric: Metric
-    samples: tuple[Sample, ...]
+    samples: Iterable[Sample]
     decimals: int | None = None
 
 

@@ -19,7 +19,7 @@ POD_RESOURCES = Metric(
 
 def families(inventory: Inventory, answer: Answer | None) -> Iterator[Family]:
     """Return the families; `answer` is the kubelet's, None where the plugin asks no kubelet."""
-    yield Family(DEVICES, tuple(_devices(inventory)))
+    yield Family(DEVICES, _devices(inventory))
     if answer:
         yield Family(POD_RESOURCES, (Sample((), int(not answer.problem)),))
 

@@ -106,11 +106,11 @@ def families(readings: Sequence[Reading], history: History, node: str) -> Iterat
     """Return the families of all accelerators, with or without a model."""
     cards = [_Whole(card, tuple(units)) for card, units in groupby(readings, lambda r: r.card)]
     for metric, value in _UNIT:
-        yield Family(metric, tuple(_of_units(readings, value, node)))
+        yield Family(metric, _of_units(readings, value, node))
     for metric, sensors in _CARD:
-        yield Family(metric, tuple(_of_cards(cards, sensors, node)))
-    yield Family(_ERRORS, tuple(_errors(cards, history, node)))
-    yield Family(_SHARE, tuple(_shares(readings, node)))
+        yield Family(metric, _of_cards(cards, sensors, node))
+    yield Family(_ERRORS, _errors(cards, history, node))
+    yield Family(_SHARE, _shares(readings, node))
 
 
 def _of_units(units: Iterable[Reading], value: Value, node: str) -> Iterator[Sample]:

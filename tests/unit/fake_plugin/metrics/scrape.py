@@ -1,6 +1,7 @@
 """What a Prometheus makes of an answer."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -13,10 +14,20 @@ from fake_plugin.metrics.families import Family
 LARGEST: Final = 9.2e18
 
 
+def text(families: Iterable[Family]) -> str:
+    """Return the text of families."""
+    return b"".join(exposition(families)).decode()
+
+
+def kept(families: Iterable[Family]) -> list[Family]:
+    """Return families whose samples can be read more than once."""
+    return [replace(family, samples=tuple(family.samples)) for family in families]
+
+
 def samples(families: Iterable[Family]) -> list[Sample]:
     """Return all samples of families, read back from their text."""
-    text = exposition(families).decode()
-    return [each for family in text_string_to_metric_families(text) for each in family.samples]
+    read = text_string_to_metric_families(text(families))
+    return [each for family in read for each in family.samples]
 
 
 def values(families: Iterable[Family], name: str) -> list[float]:

@@ -12,7 +12,6 @@ from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.metrics import amd
-from fake_plugin.metrics.exposition import exposition
 from fake_plugin.metrics.families import Family
 from fake_plugin.metrics.history import History
 from tests.unit.fake_plugin.metrics.fixtures import (
@@ -28,7 +27,7 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     pod,
     reading,
 )
-from tests.unit.fake_plugin.metrics.scrape import names, samples, values
+from tests.unit.fake_plugin.metrics.scrape import kept, names, samples, text, values
 
 #: gpuMandatoryLables of the exporter, sorted as its library does.
 LABELS: Final = [
@@ -52,7 +51,7 @@ def history(hardware: Board) -> History:
 
 def of(history: History, *readings: Reading) -> list[Family]:
     """Return the families of readings."""
-    return list(amd.families(readings, history, NODE))
+    return kept(amd.families(readings, history, NODE))
 
 
 def mixed() -> list[Reading]:
@@ -65,7 +64,7 @@ def mixed() -> list[Reading]:
 
 def test_answer_is_laid_out_as_the_exporters(history: History, snapshot: SnapshotAssertion) -> None:
     """Families and labels sorted by name."""
-    assert exposition(of(history, *mixed())).decode() == snapshot
+    assert text(of(history, *mixed())) == snapshot
 
 
 def test_families_and_labels_are_sorted(history: History) -> None:

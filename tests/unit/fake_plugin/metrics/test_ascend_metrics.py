@@ -9,7 +9,6 @@ from syrupy.assertion import SnapshotAssertion
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.metrics import ascend
-from fake_plugin.metrics.exposition import exposition
 from fake_plugin.metrics.families import Family
 from tests.unit.fake_plugin.metrics.fixtures import (
     ASCEND,
@@ -24,7 +23,7 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     pod,
     reading,
 )
-from tests.unit.fake_plugin.metrics.scrape import names, samples, values
+from tests.unit.fake_plugin.metrics.scrape import kept, names, samples, text, values
 
 LABELS: Final = [
     "container_name", "id", "model_name", "namespace", "pcie_bus_info", "pod_name", "vdie_id",
@@ -33,7 +32,7 @@ LABELS: Final = [
 
 def of(*readings: Reading) -> list[Family]:
     """Return the families of readings."""
-    return list(ascend.families(readings, NODE, NOW))
+    return kept(ascend.families(readings, NODE, NOW))
 
 
 def mixed() -> list[Reading]:
@@ -46,7 +45,7 @@ def mixed() -> list[Reading]:
 
 def test_answer_is_laid_out_as_the_exporters(snapshot: SnapshotAssertion) -> None:
     """Families and labels sorted by name, and times behind the values."""
-    assert exposition(of(*mixed())).decode() == snapshot
+    assert text(of(*mixed())) == snapshot
 
 
 def test_families_and_labels_are_sorted() -> None:

@@ -14,7 +14,6 @@ from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.metrics import dcgm
 from fake_plugin.metrics.dcgm import Style
-from fake_plugin.metrics.exposition import exposition
 from fake_plugin.metrics.families import Family
 from fake_plugin.metrics.history import History
 from tests.unit.fake_plugin.metrics.fixtures import (
@@ -31,7 +30,7 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     pod,
     reading,
 )
-from tests.unit.fake_plugin.metrics.scrape import names, samples, values
+from tests.unit.fake_plugin.metrics.scrape import kept, names, samples, text, values
 
 DEFAULT: Final = Style()
 OPERATOR: Final = Style("operator")
@@ -71,7 +70,7 @@ def history(hardware: Board) -> History:
 
 def of(history: History, *readings: Reading, style: Style = DEFAULT) -> list[Family]:
     """Return the families of readings."""
-    return list(dcgm.families(readings, history, NODE, style))
+    return kept(dcgm.families(readings, history, NODE, style))
 
 
 def prefixed(fields: Sequence[str] | set[str]) -> set[str]:
@@ -94,7 +93,7 @@ def test_answer_is_laid_out_as_the_exporters(
     history: History, style: Style, snapshot: SnapshotAssertion
 ) -> None:
     """Names, types, labels and their order; the older spelling of the node where asked for."""
-    assert exposition(of(history, *mixed(), style=style)).decode() == snapshot
+    assert text(of(history, *mixed(), style=style)) == snapshot
 
 
 def test_default_list_is_the_exporters(history: History) -> None:

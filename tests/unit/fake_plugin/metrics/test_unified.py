@@ -20,7 +20,6 @@ from fake_plugin.hardware.card import Card, Partition
 from fake_plugin.hardware.reading import Holder, Reading
 from fake_plugin.metrics import unified
 from fake_plugin.metrics.ascend import vdie_id
-from fake_plugin.metrics.exposition import exposition
 from fake_plugin.metrics.families import Family
 from fake_plugin.metrics.history import History
 from tests.unit.fake_plugin.metrics.fixtures import (
@@ -37,7 +36,7 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     pod,
     reading,
 )
-from tests.unit.fake_plugin.metrics.scrape import LARGEST, names, samples, values
+from tests.unit.fake_plugin.metrics.scrape import LARGEST, kept, names, samples, text, values
 
 LABELS: Final = [
     "vendor", "model", "device_id", "index", "partition", "node", "namespace", "pod", "container",
@@ -59,7 +58,7 @@ def history(hardware: Board) -> History:
 
 def of(history: History, *readings: Reading) -> list[Family]:
     """Return the families of readings."""
-    return list(unified.families(readings, history, NODE))
+    return kept(unified.families(readings, history, NODE))
 
 
 def named(families: Sequence[Family], name: str) -> list[Sample]:
@@ -84,7 +83,7 @@ def test_answer_of_all_vendors(history: History, snapshot: SnapshotAssertion) ->
         idle(card(ASCEND)),
         idle(card(None)),
     ]
-    assert exposition(of(history, *readings)).decode() == snapshot
+    assert text(of(history, *readings)) == snapshot
 
 
 def test_power_of_a_shared_card_is_there_once(history: History) -> None:
@@ -301,10 +300,9 @@ def test_any_readings_are_read_back_as_they_were(history: History, given_: list[
         for family in families
         for each in family.samples
     ]
-    text = exposition(families).decode()
     read = [
         (family.name, each)
-        for family in text_string_to_metric_families(text)
+        for family in text_string_to_metric_families(text(families))
         for each in family.samples
     ]
     for (sent_name, before), (read_name, after) in zip(sent, read, strict=True):
