@@ -1,5 +1,6 @@
 """A container as the tools see it: a table in a folder, variables, and every shell there is."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,8 @@ from pathlib import Path
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.smi import programs, table
 
-#: dash and bash are in every Debian, and busybox is what the smallest images have.
+#: dash and bash are in every Debian, and busybox is what the smallest images have. It comes last,
+#: as one that may have a `date` and a `sleep` inside, where the PATH does not matter.
 SHELLS = tuple(
     (path, *words[1:])
     for words in (("dash",), ("bash",), ("busybox", "sh"))
@@ -17,11 +19,15 @@ SHELLS = tuple(
 )
 _DATE = """#!/bin/sh
 case $1 in
-    '+%a %b %e %H:%M:%S %Y') echo 'Tue Aug 26 15:49:52 2025' ;;
-    '+%Y/%m/%d %H:%M:%S.000') echo '2025/08/26 15:49:52.000' ;;
+    '+%a %b %e %H:%M:%S %Y') echo 'Mon Jan  6 01:02:03 2025' ;;
+    '+%Y/%m/%d %H:%M:%S.000') echo '2025/01/06 01:02:03.000' ;;
     *) exit 1 ;;
 esac
 """
+_TIMES = re.compile(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}")
+_TIME = "Tue Aug 26 15:49:52 2025"
+_STAMPS = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.000")
+_STAMP = "2025/08/26 15:49:52.000"
 _SECONDS = 30
 
 
@@ -40,7 +46,7 @@ class Told:
 
 
 class Container:
-    """Runs the tools with nothing on the PATH but a `date` whose clock stands still."""
+    """Runs the tools with nothing on the PATH but a `date`; in what is told, time stands still."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -90,4 +96,5 @@ class Container:
             timeout=_SECONDS,
             check=False,
         )
-        return Told(ran.returncode, ran.stdout, ran.stderr)
+        out = _STAMPS.sub(_STAMP, _TIMES.sub(_TIME, ran.stdout))
+        return Told(ran.returncode, out, ran.stderr)
