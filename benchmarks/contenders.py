@@ -5,19 +5,24 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from benchmarks.node import Running, new_node
-from benchmarks.ours import Fleet, prepare
+from benchmarks.ours import Fleet, broken_at, prepare
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A plugin in the ring: `devices` are those of its first list; `flap` changes the first."""
+    """A plugin in the ring: `devices` are those of its first list.
+
+    `flap` changes the first device; `broken_at` says when the hardware was last changed, in seconds
+    as `time.time` has them.
+    """
 
     running: Running
     devices: list[str]
     flap: Callable[[], None]
+    broken_at: Callable[[], float]
 
 
 class Contender(Protocol):
@@ -65,7 +70,12 @@ class Ours:
                 command, resources=fleet.resources, environment=environment
             ) as running:
                 devices = running.plugins[0].next_list().ids()
-                yield Contestant(running, devices, lambda: control.flap(devices[0]))
+                yield Contestant(
+                    running,
+                    devices,
+                    flap=lambda: control.flap(devices[0]),
+                    broken_at=lambda: broken_at(node.state_dir),
+                )
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ class Sample:
         """See `Contender`."""
         del devices
         with _upstream(self.starter, self.program) as running:
-            yield Contestant(running, running.plugin.next_list().ids(), _never)
+            yield Contestant(running, running.plugin.next_list().ids(), _cannot, _cannot)
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,7 @@ class Library:
                 told.write(b"\n")
                 told.flush()
 
-            yield Contestant(running, running.plugin.next_list().ids(), flap)
+            yield Contestant(running, running.plugin.next_list().ids(), flap, _cannot)
 
 
 @contextmanager
@@ -115,5 +125,5 @@ def _upstream(starter: tuple[str, ...], program: Path, *arguments: str) -> Itera
             yield running
 
 
-def _never() -> None:
-    raise AssertionError("the sample has no way to flap")
+def _cannot() -> NoReturn:
+    raise AssertionError("only our plugin can be asked for that")

@@ -35,10 +35,11 @@ _Streamed: TypeAlias = "grpc.UnaryStreamMultiCallable[bytes, bytes]"
 
 @dataclass(frozen=True)
 class Message:
-    """A list as it came: when, by the monotonic clock in seconds, and its bytes."""
+    """A list as it came: its bytes, and when, in seconds of the monotonic clock and of `time`."""
 
-    at: float
     raw: bytes
+    at: float = field(default_factory=time.monotonic)
+    wall: float = field(default_factory=time.time)
 
     def ids(self) -> list[str]:
         """Return the devices."""
@@ -69,7 +70,7 @@ class Plugin:
         watch: _Streamed = self.channel.unary_stream(f"{_CALLS}/ListAndWatch")
         try:
             for raw in watch(b""):
-                self.lists.put(Message(time.monotonic(), raw))
+                self.lists.put(Message(raw))
         except (grpc.RpcError, ValueError):
             # The end of the plugin, or of the channel.
             return

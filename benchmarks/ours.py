@@ -6,6 +6,7 @@ import secrets
 import socket
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from benchmarks.node import Node
@@ -48,12 +49,12 @@ class Control:
 class Fleet:
     """What a node gets: `devices` of each of `resources` resources.
 
-    `flap_seconds` has the fleet's script flap the first device as often as that.
+    `flap_ms` has the fleet's script flap the first device, with so many milliseconds between.
     """
 
     devices: int = 8
     resources: int = 1
-    flap_seconds: float | None = None
+    flap_ms: int | None = None
 
     def text(self) -> str:
         """Return the fleet file, as JSON, which is YAML too."""
@@ -62,9 +63,9 @@ class Fleet:
             "kind": "Fleet",
             "pools": [self._pool(at) for at in range(self.resources)],
         }
-        if self.flap_seconds is not None:
+        if self.flap_ms is not None:
             flap = {"node": NODE, "device": 0, "becomes": "toggled"}
-            document["health"] = {"script": [{"every": f"{self.flap_seconds:g}s", **flap}]}
+            document["health"] = {"script": [{"every": f"{self.flap_ms}ms", **flap}]}
         return json.dumps(document)
 
     def _pool(self, at: int) -> dict[str, object]:
@@ -94,6 +95,15 @@ def prepare(node: Node, fleet: Fleet) -> tuple[tuple[str, ...], Control]:
         f"--token-file={token_file}",
     )
     return (sys.executable, "-m", "fake_plugin", *options), control
+
+
+def broken_at(state_dir: Path) -> float:
+    """Return when the hardware of a node was last changed, in seconds as `time.time` has them.
+
+    The plugin writes it down before it tells anybody. The system's clock for files is up to 4 ms
+    behind, never ahead.
+    """
+    return (state_dir / "hardware.json").stat().st_mtime
 
 
 def _free_port() -> int:
