@@ -73,3 +73,17 @@ HOLDERS_UNKNOWN: Final = Event(
     "the kubelet does not say which pod holds which device: metrics name no pods until it does",
     logging.WARNING,
 )
+
+CDI_WRITTEN: Final = Event("cdi-written", "wrote what CDI names of devices stand for")
+CDI_REMOVED: Final = Event("cdi-removed", "removed a CDI spec that defines nothing here any more")
+CDI_NOT_WRITTEN: Final = Event(
+    "cdi-not-written",
+    "the CDI specs are not as the cards are: containers of new cards cannot start",
+    logging.ERROR,
+)
+
+TABLE_NOT_WRITTEN: Final = Event(
+    "table-not-written",
+    "the vendors' tools in containers show the hardware as it was: trying again",
+    logging.WARNING,
+)

@@ -1,0 +1,110 @@
+"""The tools of a node, and the table behind them, as the hardware changes."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fake_plugin.errors import NotReady
+from fake_plugin.hardware.board import Board
+from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.reading import Reading
+from fake_plugin.hardware.state import State, StateFile
+from fake_plugin.smi import toolbox
+from fake_plugin.smi.toolbox import Toolbox
+from tests.unit.fake_plugin.conftest import Said
+from tests.unit.fake_plugin.kubelet import wait_until
+from tests.unit.fake_plugin.smi.hardware import H100, whole
+
+LOST = Breakage("xid", "79")
+GPU = whole(H100)
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Board:
+    """Return a board without a fault."""
+    return Board(StateFile(tmp_path), State(), sticky=False)
+
+
+@pytest.fixture
+def tools(tmp_path: Path, board: Board) -> Iterator[Toolbox]:
+    """Return the tools of a node with one card, its table written once."""
+
+    def readings() -> tuple[Reading, ...]:
+        return (replace(GPU, breakage=board.breakage(GPU.card.uid)),)
+
+    toolbox.install(tmp_path)
+    tools = Toolbox(tmp_path, board, readings)
+    tools.start()
+    yield tools
+    tools.stop()
+
+
+def condition(folder: Path) -> str:
+    """Return whether the table has the card as ok or as lost, "" where there is no table."""
+    table = folder / "tools/units/units"
+    if not table.exists():
+        return ""
+    return "lost" if "|lost|" in table.read_text() else "ok"
+
+
+def test_a_container_gets_what_is_there(tmp_path: Path) -> None:
+    """A mount of something that is missing would keep the container from starting."""
+    place = toolbox.install(tmp_path)
+    mounts = {
+        mount.container_path: Path(mount.host_path)
+        for vendor in ("nvidia", "amd", "ascend")
+        for mount in place.mounts(vendor)
+    }
+    assert set(mounts) == {
+        "/usr/bin/nvidia-smi",
+        "/usr/bin/rocm-smi",
+        "/usr/bin/npu-smi",
+        "/run/gpu-lab",
+    }
+    assert all(path.exists() for path in mounts.values())
+    assert os.access(mounts["/usr/bin/nvidia-smi"], os.X_OK)
+
+
+@pytest.mark.usefixtures("tools")
+def test_the_table_follows_the_hardware(tmp_path: Path, board: Board) -> None:
+    """It is there before the first container asks, and is written anew at each change."""
+    wait_until("a table", lambda: condition(tmp_path) == "ok")
+    board.break_units([GPU.card.uid], LOST)
+    wait_until("a lost card", lambda: condition(tmp_path) == "lost")
+    board.mend_units([GPU.card.uid])
+    wait_until("a sound card", lambda: condition(tmp_path) == "ok")
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_table_that_cannot_be_written_is_told_once_and_tried_again(
+    tmp_path: Path, board: Board, said: Said
+) -> None:
+    """The plugin serves the kubelet all the same, and the table is right when it can be."""
+    wait_until("a table", lambda: condition(tmp_path) == "ok")
+    folder = tmp_path / "tools/units"
+    folder.rename(tmp_path / "away")
+    folder.write_text("in the way")
+    board.break_units([GPU.card.uid], LOST)
+    wait_until("a line of the log", lambda: len(said("table-not-written")) == 1)
+    folder.unlink()
+    board.reset([GPU.card.uid])
+    wait_until("a lost card", lambda: condition(tmp_path) == "lost")
+    assert len(said("table-not-written")) == 1
+
+
+def test_tools_that_cannot_be_written_stop_the_start(tmp_path: Path) -> None:
+    """Containers would be promised a mount that is not there."""
+    (tmp_path / "tools").write_text("in the way")
+    with pytest.raises(NotReady, match="tools, such as nvidia-smi, cannot be written") as caught:
+        toolbox.install(tmp_path)
+    assert caught.value.where == str(tmp_path / "tools")
+
+
+def test_the_table_outlives_the_plugin(tmp_path: Path, tools: Toolbox) -> None:
+    """A container that stays keeps its tool while a new plugin starts."""
+    wait_until("a table", lambda: condition(tmp_path) == "ok")
+    tools.stop()
+    assert condition(tmp_path) == "ok"
