@@ -3,13 +3,14 @@
 Plan.shares → cards, less the unplugged, with the added → offers → one Resource per name
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fake_plugin import events
-from fake_plugin.errors import NotReady
+from fake_plugin.errors import NotReady, WrongUse
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.card import Card
@@ -22,8 +23,13 @@ from fake_plugin.vendors import vendor_of
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place
 
+if TYPE_CHECKING:
+    from fake_plugin.cdi.publication import Publication
+
 #: The cards that are out, and how many each pool has beyond its count.
 Plugged: TypeAlias = tuple[frozenset[str], dict[str, int]]
+
+_EVERYTHING: Final[Plugged] = (frozenset(), {})
 
 
 class Inventory:
@@ -46,19 +52,32 @@ class Inventory:
         self.board = board
         self.set_aside = set_aside
         self._place = place
+        self._publication = _publication_in(place.cdi_dir)
         for share in plan.shares:
             refuse_too_long(node, share)
         # A card that is out now can come back: what it is offered as is a resource all the same.
-        self.resources = tuple(Resource(offer, board) for offer in self._offers(self._planned))
-        self._plugged: Plugged = (frozenset(), {})
-        self._refresh()
+        planned = tuple(self._offers(self._planned))
+        _refuse_unpublished(planned, self._publication)
+        self.resources = tuple(Resource(offer, board) for offer in planned)
+        self._lock = threading.Lock()
+        self._plugged: Plugged = _EVERYTHING
+        if _what_is_plugged(board) != _EVERYTHING:
+            planned = self._take_over()
+        self._publish(planned)
         board.listen(self._refresh)
 
     @classmethod
-    def load(cls, state_dir: Path, node: str, plan: Plan, place: Place = BARE) -> "Inventory":
+    def load(
+        cls,
+        state_dir: Path,
+        node: str,
+        plan: Plan,
+        place: Place = BARE,
+    ) -> "Inventory":
         """Return the node's inventory with the hardware as it was left.
 
-        Raises `NotReady` where its state cannot be read, `WrongUse` where the plan cannot be.
+        Raises `NotReady` where its state cannot be read or CDI specs not be written, and `WrongUse`
+        where the plan is one that no kubelet or no plugin would take.
         """
         file = StateFile(state_dir)
         try:
@@ -93,17 +112,53 @@ class Inventory:
         return [card_at(self.node, self.plan, share, at) for at in range(share.count)]
 
     def _refresh(self) -> None:
-        # Making 20 000 devices anew takes longer than a flap may: only where cards come and go.
-        plugged = _what_is_plugged(self.board)
-        if plugged == self._plugged:
-            for resource in self.resources:
-                resource.refresh()
-            return
-        self._plugged = plugged
-        offers = {offer.resource: offer for offer in self._offers(self.cards)}
+        # Two changes at once come from two threads: the last of them must see what both did.
+        with self._lock:
+            # Making 20 000 devices anew takes longer than a flap may: only where cards come and go.
+            if _what_is_plugged(self.board) == self._plugged:
+                for resource in self.resources:
+                    resource.refresh()
+                return
+            offers = self._take_over()
+            try:
+                self._publish(offers)
+            except NotReady as problem:
+                say(events.CDI_NOT_WRITTEN, what=problem.what, **problem.facts())
+
+    def _take_over(self) -> tuple[Offer, ...]:
+        """Have the resources follow the cards that come and go, and return what is offered now."""
+        self._plugged = _what_is_plugged(self.board)
+        offers = tuple(self._offers(self.cards))
+        named = {offer.resource: offer for offer in offers}
         for resource in self.resources:
-            resource.refresh(offers.get(resource.name, replace(resource.offer, devices=())))
+            resource.refresh(named.get(resource.name, replace(resource.offer, devices=())))
+        return offers
+
+    def _publish(self, offers: Iterable[Offer]) -> None:
+        if self._publication:
+            self._publication.update(each for offer in offers for each in offer.cdi)
 
 
 def _what_is_plugged(board: Board) -> Plugged:
     return board.state.unplugged, dict(board.state.added)
+
+
+def _refuse_unpublished(offers: Iterable[Offer], publication: "Publication | None") -> None:
+    if publication is None:
+        for offer in offers:
+            if offer.cdi:
+                raise WrongUse(
+                    "containers are to be given devices through CDI, and there is no folder for "
+                    "its specs",
+                    where=f"pool {offer.pool}",
+                    remedy="give --cdi-dir /var/run/cdi, or use the device list strategy envvar",
+                )
+
+
+def _publication_in(folder: Path | None) -> "Publication | None":
+    if folder is None:
+        return None
+    from fake_plugin.cdi.folder import CdiFolder  # noqa: PLC0415 - few need its memory
+    from fake_plugin.cdi.publication import Publication  # noqa: PLC0415
+
+    return Publication(CdiFolder(folder))

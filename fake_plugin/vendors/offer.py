@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from fake_plugin.device import Device
+
+if TYPE_CHECKING:
+    from fake_plugin.cdi.publication import CdiDevices
 
 #: Makes the answer to Allocate for one container. Raises `Refused`.
 Answer: TypeAlias = Callable[[Sequence[Device]], ContainerAllocateResponse]
@@ -23,7 +26,8 @@ class Offer:
     """One resource of a node, of one pool.
 
     `preferred` and `pre_start` are what GetDevicePluginOptions says. `unit_mib` is how much of a
-    card's memory one device stands for, where that is what they are.
+    card's memory one device stands for, where that is what they are. `cdi` is what a runtime has
+    to know of the devices, where containers are given them by name.
     """
 
     resource: str
@@ -34,3 +38,4 @@ class Offer:
     preferred: bool = True
     pre_start: bool = False
     unit_mib: int | None = None
+    cdi: "tuple[CdiDevices, ...]" = ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import Mount
@@ -18,13 +19,14 @@ class HostMount:
 
 @dataclass(frozen=True)
 class Place:
-    """The node as a container sees it: by vendor, what comes with each of its devices.
+    """By vendor, what comes with each of its devices, and the folder of the node's CDI specs.
 
     A runtime does not start a container whose mount has nothing behind it, so only what is there
     may be named here.
     """
 
     with_devices: Mapping[Vendor, tuple[HostMount, ...]] = field(default_factory=dict)
+    cdi_dir: Path | None = None
 
     def mounts(self, vendor: Vendor) -> list[Mount]:
         """Return the mounts of every container with a device of the vendor."""

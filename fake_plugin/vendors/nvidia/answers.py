@@ -25,23 +25,13 @@ from fake_plugin.cdi import names as cdi_names
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.vendors import visible
-from fake_plugin.vendors.nvidia.hardware import files_of, index_of
+from fake_plugin.vendors.nvidia.hardware import CONTROL_FILES, files_of
+from fake_plugin.vendors.nvidia.naming import CDI_CLASS, CDI_VENDOR, extras, name_of
 from fake_plugin.vendors.offer import Refused
 from fake_plugin.vendors.place import Place
 
-#: The vendor of the plugin's own CDI specs (cmd/nvidia-device-plugin/plugin-manager.go): nvidia.com
-#: is the container toolkit's, whose specs may lie in the same folder.
-CDI_VENDOR: Final = "k8s.device-plugin.nvidia.com"
-CDI_CLASS: Final = "gpu"
-
 _VARIABLE: Final = "NVIDIA_VISIBLE_DEVICES"
 _MOUNTED_AT: Final = "/var/run/nvidia-container-devices"
-_CONTROL_FILES: Final = (
-    "/dev/nvidiactl",
-    "/dev/nvidia-uvm",
-    "/dev/nvidia-uvm-tools",
-    "/dev/nvidia-modeset",
-)
 
 
 @dataclass(frozen=True)
@@ -55,15 +45,16 @@ class Answers:
         """Return the answer for GPUs, MIG devices or replicas; raises `Refused`."""
         self._refuse_several_replicas(resource, devices)
         # A GPU is named as often as replicas of it are asked for, as there.
-        answer = self._answer(resource, devices, [self._name(device) for device in devices])
+        names = [name_of(self.share.answering, device) for device in devices]
+        answer = self._answer(resource, devices, names)
         if self.share.sharing and self.share.sharing.strategy == "mps":
             answer.envs["CUDA_MPS_PIPE_DIRECTORY"] = f"/mps/{resource}/pipe"
         return answer
 
     def share_of_cards(self, resource: str, devices: Sequence[Device]) -> ContainerAllocateResponse:
         """Return the answer for shares of cores or memory: the cards that they are of."""
-        names = list(dict.fromkeys(self._name(device) for device in devices))
-        return self._answer(resource, devices, names)
+        names = dict.fromkeys(name_of(self.share.answering, device) for device in devices)
+        return self._answer(resource, devices, list(names))
 
     def _answer(
         self, resource: str, devices: Sequence[Device], names: list[str]
@@ -83,9 +74,6 @@ class Answers:
             self._add_files(answer, devices)
         return answer
 
-    def _name(self, device: Device) -> str:
-        return index_of(device) if self.share.answering.id_strategy == "index" else device.unit
-
     def _add_mounts(self, answer: ContainerAllocateResponse, names: list[str]) -> None:
         answer.envs[_VARIABLE] = _MOUNTED_AT
         answer.mounts.extend(
@@ -96,9 +84,7 @@ class Answers:
     def _add_cdi(self, answer: ContainerAllocateResponse, names: list[str]) -> None:
         how = self.share.answering
         qualified = [cdi_names.qualified_name(CDI_VENDOR, CDI_CLASS, name) for name in names]
-        qualified += [
-            cdi_names.qualified_name(CDI_VENDOR, class_, "all") for class_ in self._extras()
-        ]
+        qualified += [cdi_names.qualified_name(CDI_VENDOR, class_, "all") for class_ in extras(how)]
         if "cdi-annotations" in how.list_strategies:
             found = cdi_names.annotations("nvidia-device-plugin", str(uuid.uuid4()), qualified)
             for key, value in found.items():
@@ -111,14 +97,9 @@ class Answers:
         how = self.share.answering
         if how.pass_device_specs:
             paths = [path for device in devices for path in files_of(device)]
-            answer.devices.extend(visible.files((*_CONTROL_FILES, *paths)))
-        for name in self._extras():
+            answer.devices.extend(visible.files((*CONTROL_FILES, *paths)))
+        for name in extras(how):
             answer.envs[f"NVIDIA_{name.upper()}"] = "enabled"
-
-    def _extras(self) -> tuple[str, ...]:
-        how = self.share.answering
-        wanted = {"gdrcopy": how.gdrcopy, "gds": how.gds, "mofed": how.mofed}
-        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
 
     def _refuse_several_replicas(self, resource: str, devices: Sequence[Device]) -> None:
         shared = self.share.sharing

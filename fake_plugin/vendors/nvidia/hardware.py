@@ -9,6 +9,13 @@ from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card, Partition
 from fake_plugin.vendors import identity, layout
 
+#: The driver's own files, which any program needs beside its GPU's.
+CONTROL_FILES: Final = (
+    "/dev/nvidiactl",
+    "/dev/nvidia-uvm",
+    "/dev/nvidia-uvm-tools",
+    "/dev/nvidia-modeset",
+)
 #: Where the GPUs of an eight-GPU server are seen.
 _BUSES: Final = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
 _DOMAIN: Final = 0x1000

@@ -15,6 +15,7 @@ dash there, and nvidia.com/gpu elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from fake_plugin.device import Device
@@ -24,6 +25,7 @@ from fake_plugin.hardware.card import Card
 from fake_plugin.vendors import sharing
 from fake_plugin.vendors.nvidia.answers import Answers
 from fake_plugin.vendors.nvidia.hardware import mig_devices
+from fake_plugin.vendors.nvidia.naming import uses_cdi
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place
 
@@ -35,7 +37,15 @@ _BETWEEN: Final = "::"
 
 def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:
     """Return the resources of a pool's GPUs; raises `WrongUse` where MPS meets MIG devices."""
-    answers = Answers(share, place)
+    found = _offers(share, cards, Answers(share, place))
+    if not uses_cdi(share.answering):
+        return found
+    from fake_plugin.vendors.nvidia.cdi import cdi_devices  # noqa: PLC0415 - few need its memory
+
+    return tuple(replace(offer, cdi=cdi_devices(share.answering, offer.devices)) for offer in found)
+
+
+def _offers(share: Share, cards: Sequence[Card], answers: Answers) -> tuple[Offer, ...]:
     if sharing.by_percentage(share):
         name = share.alias or _QGPU
         names = (f"{name}-core", f"{name}-memory")
