@@ -112,6 +112,13 @@ def test_what_allocate_said_is_not_overruled(node: Container) -> None:
     assert listed(node, GPULAB_VISIBLE_DEVICES=ours, ASCEND_VISIBLE_DEVICES="0-3") == ["0"]
 
 
+def test_a_name_is_not_the_beginning_of_another(container: Container) -> None:
+    """Ascend910-1 is one card, and Ascend910-11 another."""
+    container.show([whole(ASCEND, minor) for minor in range(12)])
+    assert listed(container, GPULAB_VISIBLE_DEVICES="Ascend910-11") == ["11"]
+    assert listed(container, GPULAB_VISIBLE_DEVICES="Ascend910-1") == ["1"]
+
+
 def test_list_and_mapping(node: Container, snapshot: SnapshotAssertion) -> None:
     """-l has a block for each card, -m a row for its chip and one for its controller."""
     mine = names(CARDS[1], CARDS[2])

@@ -101,6 +101,11 @@ def test_what_allocate_said_is_not_overruled(node: Container) -> None:
     assert found == [CARDS[0].unit]
 
 
+def test_our_variable_holds_names_and_no_numbers(node: Container) -> None:
+    """A device that happens to be called by a number is not the card of that number."""
+    assert node.run("nvidia-smi", "-L", GPULAB_VISIBLE_DEVICES="0,1") == NONE
+
+
 def test_volume_mounts_name_devices(node: Container, tmp_path: Path) -> None:
     """With the strategy volume-mounts the names are those of files in a folder."""
     folder = tmp_path / "nvidia-container-devices"

@@ -215,6 +215,9 @@ def test_hostile_names_are_only_shown(container: Container, product: str) -> Non
     container.show([whole(replace(H100, product=product))])
     told = container.run("nvidia-smi", GPULAB_VISIBLE_DEVICES="all")
     assert (told.code, told.err, box_widths(told)) == (0, "", {WIDTH})
+    shown = "".join(each if " " <= each <= "~" and each != "|" else "?" for each in product)
+    told = container.run("nvidia-smi", "-L", GPULAB_VISIBLE_DEVICES="all")
+    assert told.out.startswith(f"GPU 0: {shown} (UUID: GPU-")
     assert [each.name for each in container.work.iterdir()] == ["file"]
 
 
