@@ -8,7 +8,7 @@ from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from fake_plugin.device import Device
 
 if TYPE_CHECKING:
-    from fake_plugin.cdi.publication import CdiDevices
+    from fake_plugin.cdi.devices import CdiDevices
 
 #: Makes the answer to Allocate for one container. Raises `Refused`.
 Answer: TypeAlias = Callable[[Sequence[Device]], ContainerAllocateResponse]

@@ -8,7 +8,7 @@ device brings the driver's files along, and a variable that keeps other runtimes
 from collections.abc import Iterable
 from typing import Final
 
-from fake_plugin.cdi.publication import CdiDevices
+from fake_plugin.cdi.devices import CdiDevices
 from fake_plugin.cdi.spec import DeviceNode, Edits
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Answering
