@@ -27,12 +27,13 @@ from fake_plugin.backoff import Backoff, Pace
 from fake_plugin.faults.fault import Delay, Fail, Fault, Hang
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.health import Health
+from fake_plugin.inode import Inode
 from fake_plugin.journal import Record
 from fake_plugin.listener import Listener, target
 from fake_plugin.log import Event, Sparingly, milliseconds_since_start, say
 from fake_plugin.resource import Resource
 from fake_plugin.service import options_of
-from fake_plugin.sockets import Inode, SocketNames, answers
+from fake_plugin.sockets import SocketNames, answers
 
 VERSION: Final = "v1beta1"
 #: What a kubelet refuses in its own words, where a fault wants it to.

@@ -9,7 +9,6 @@ import os
 import re
 import socket
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,24 +18,6 @@ from fake_plugin.errors import NotReady
 PATH_LIMIT: Final = 107 if os.uname().sysname == "Linux" else 103
 _NAME: Final = re.compile(r"gpulab-[0-9a-f]{8}-[0-9a-f]{8}\.sock")
 _CONNECT_SECONDS: Final = 1.0
-
-
-@dataclass(frozen=True)
-class Inode:
-    """Tells a file from one that later has its name, even where its number is used again."""
-
-    device: int
-    number: int
-    changed_ns: int
-
-    @classmethod
-    def of(cls, path: Path) -> "Inode | None":
-        """Return what stands at `path`, links not followed; None where nothing does."""
-        try:
-            status = path.lstat()
-        except OSError:
-            return None
-        return cls(status.st_dev, status.st_ino, status.st_ctime_ns)
 
 
 def is_ours(name: str) -> bool:

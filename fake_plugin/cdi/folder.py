@@ -17,7 +17,7 @@ from fake_plugin.cdi import rules
 from fake_plugin.cdi.found import MARK, WRITER, Found, files_of, read_specs
 from fake_plugin.cdi.spec import Spec, file_text
 from fake_plugin.errors import NotReady
-from fake_plugin.sockets import Inode
+from fake_plugin.inode import Inode
 
 _UNFINISHED: Final = ".gpulab-"
 _UNFINISHED_SUFFIX: Final = ".tmp"
