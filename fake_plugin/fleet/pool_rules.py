@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
 from fake_plugin.fleet.plan import Partitions, Share
@@ -13,7 +14,7 @@ from fake_plugin.hardware.layout import broken_card_rule, broken_node_rule
 from fake_plugin.resource_name import broken_rule
 
 #: The keys of a pool that say something of a model's cards.
-_OF_A_MODEL = ("alias", "dialect", "partitions", "nvidiaConfig", "answering")
+_OF_A_MODEL: Final = ("alias", "dialect", "sharing", "partitions", "nvidiaConfig", "answering")
 
 
 def given_rules(pool: Mapping[str, object]) -> Iterator[BrokenRule]:

@@ -78,7 +78,7 @@ def wanted_by(fleet: Fleet) -> Wanted:
     """Return what the fleet's nodes are to show as allocatable."""
     wanted: dict[str, dict[str, int]] = {}
     for node in fleet.nodes():
-        wanted.setdefault(str(node.node_name), {})[node.resource] = node.count
+        wanted.setdefault(str(node.node_name), {}).update(node.devices)
     return wanted
 
 

@@ -5,12 +5,15 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-from lab.core.fleet.document import MOST_DEVICES, MOST_NODES, PATTERNS
 from lab.core.fleet.findings import Finding, KeyPath, pattern, shown
 from lab.core.fleet.misspelling import suggestion
+from lab.core.fleet.pool_document import FORMS
+from lab.core.fleet.scalars import MOST_DEVICES, MOST_NODES, PATTERNS
 
 _TYPES: Final = {
     "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "float_type": "a number",
     "int_type": "a whole number",
     "list_type": "a list",
     "model_type": "a mapping",
@@ -26,7 +29,7 @@ _LIMITS: Final = {
 
 def explained(error: ErrorDetails) -> Finding:
     """Return what one error of pydantic means for the file."""
-    path: KeyPath = error["loc"]
+    path: KeyPath = tuple(part for part in error["loc"] if part not in FORMS)
     explain = _EXPLANATIONS.get(error["type"])
     return explain(path, error) if explain else Finding(path, error["msg"])
 

@@ -1,14 +1,24 @@
 """A fleet as the rest of the lab sees it: pools of like nodes, and the nodes that follow."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from fake_plugin.faults.fault import Fault
+from fake_plugin.fleet.offering import devices_of
+from fake_plugin.fleet.plan import Answering, Dialect, Flap, Partitions, Share, Sharing
+from fake_plugin.hardware.accelerator import Accelerator
 from lab.core.errors import UsageError
 
 API_VERSION: Final = "gpu-lab/v1"
 KIND: Final = "Fleet"
 _SHOWN_NAMES: Final = 10
+#: What the vendors' own components tolerate.
+_TAINT_KEYS: Final = {
+    "nvidia": "nvidia.com/gpu",
+    "amd": "amd.com/gpu",
+    "ascend": "huawei.com/Ascend910",
+}
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,7 @@ class Taint:
 
 @dataclass(frozen=True)
 class FleetNode:
-    """What one pool wants of one node: `count` devices under the name `resource`.
+    """What one pool wants of one node: `devices` has how many of each resource.
 
     `name` is the fleet's own name for it, `<pool>-<index>` from 0; `node_name` is the cluster's,
     None until the fleet is placed. Pools of different resources may share a node of the cluster:
@@ -36,37 +46,116 @@ class FleetNode:
     name: str
     node_name: str | None
     pool: str
-    resource: str
-    count: int
+    devices: Mapping[str, int]
     taint: Taint | None
 
 
 @dataclass(frozen=True)
 class Pool:
-    """`nodes` nodes with `count` devices each; `node_names` are the cluster's names for them."""
+    """`nodes` nodes with `count` devices each; `node_names` are the cluster's names for them.
+
+    What else there is, is as in `Share`, and exactly one of `resource` and `accelerator` is given.
+    `load` is the utilisation of a card that a container holds, from 0 to 1.
+    """
 
     name: str
     nodes: int
-    resource: str
+    resource: str | None
     count: int
     taint: bool = False
     node_names: tuple[str, ...] = ()
+    accelerator: Accelerator | None = None
+    alias: str | None = None
+    dialect: Dialect = "official"
+    numa: tuple[int, ...] = ()
+    sharing: Sharing | None = None
+    partitions: Partitions | None = None
+    answering: Answering = field(default_factory=Answering)
+    pre_start: bool = False
+    load: float | None = None
+
+    @classmethod
+    def of(cls, share: Share, *, nodes: int, taint: bool, load: float | None) -> "Pool":
+        """Return the pool whose nodes each have this share; its nodes have no names yet."""
+        return cls(
+            share.pool,
+            nodes,
+            share.resource,
+            share.count,
+            taint=taint,
+            accelerator=share.accelerator,
+            alias=share.alias,
+            dialect=share.dialect,
+            numa=share.numa,
+            sharing=share.sharing,
+            partitions=share.partitions,
+            answering=share.answering,
+            pre_start=share.pre_start,
+            load=load,
+        )
+
+    def share(self, index: int) -> Share:
+        """Return what the plugin of the pool's `index`-th node has to offer."""
+        return Share(
+            self.name,
+            f"{self.name}-{index}",
+            self.count,
+            resource=self.resource,
+            accelerator=self.accelerator,
+            alias=self.alias,
+            dialect=self.dialect,
+            numa=self.numa,
+            sharing=self.sharing,
+            partitions=self.partitions,
+            answering=self.answering,
+            pre_start=self.pre_start,
+        )
 
     def members(self) -> Iterator[FleetNode]:
         """Yield the nodes of the pool in order."""
-        taint = Taint(self.resource, "present", "NoSchedule") if self.taint else None
+        devices, taint = self.devices(), self._taint()
         for index in range(self.nodes):
             node_name = self.node_names[index] if self.node_names else None
-            yield FleetNode(
-                f"{self.name}-{index}", node_name, self.name, self.resource, self.count, taint
-            )
+            yield FleetNode(f"{self.name}-{index}", node_name, self.name, devices, taint)
+
+    def devices(self) -> Mapping[str, int]:
+        """Return how many devices of each resource one node has, as its plugin offers them."""
+        return {self.resource: self.count} if self.resource else devices_of(self.share(0))
+
+    def _taint(self) -> Taint | None:
+        if not self.taint:
+            return None
+        vendors = _TAINT_KEYS[self.accelerator.vendor] if self.accelerator else ""
+        return Taint(self.resource or self.alias or vendors, "present", "NoSchedule")
+
+
+@dataclass(frozen=True)
+class NodeFlap:
+    """A change of health on the node that the fleet calls `member`."""
+
+    member: str
+    flap: Flap
+
+
+@dataclass(frozen=True)
+class NodeFault:
+    """Calls that go wrong on the node that the fleet calls `member`, or on all where it is None."""
+
+    member: str | None
+    fault: Fault
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """All pools, in the order of the file."""
+    """All pools, in the order of the file, and what happens to their hardware and calls.
+
+    `sticky` says that what was unhealthy once stays so until the plugin restarts.
+    """
 
     pools: tuple[Pool, ...]
+    sticky: bool = False
+    script: tuple[NodeFlap, ...] = ()
+    faults: tuple[NodeFault, ...] = ()
 
     @classmethod
     def default(cls) -> "Fleet":
@@ -94,31 +183,20 @@ class Fleet:
         if self._unplaced() > len(free):
             raise _too_few(self._unplaced(), free, workers)
         rest = iter(free)
-        return Fleet(tuple(_placed(pool, rest) for pool in self.pools))
+        return replace(self, pools=tuple(_placed(pool, rest) for pool in self.pools))
 
     def _unplaced(self) -> int:
         return sum(pool.nodes for pool in self.pools if not pool.node_names)
 
     def to_yaml(self) -> str:
-        """Return the fleet as a file, in the form that `load_fleet` and the plugin read."""
-        import yaml  # noqa: PLC0415 - slow to import, and most commands write no fleet
+        """Return the fleet as a file, in the form that `load_fleet` and the plugin read.
 
-        document = {
-            "apiVersion": API_VERSION,
-            "kind": KIND,
-            "pools": [_entry(pool) for pool in self.pools],
-        }
-        return yaml.safe_dump(document, sort_keys=False)
+        Models are spelled out: a node has no catalogue.
+        """
+        # Slow to import, and most commands write no fleet.
+        from lab.core.fleet.writing import written  # noqa: PLC0415 - see above
 
-
-def _entry(pool: Pool) -> dict[str, object]:
-    entry: dict[str, object] = {"name": pool.name, "nodes": pool.nodes}
-    if pool.node_names:
-        entry["nodeNames"] = list(pool.node_names)
-    entry |= {"resource": pool.resource, "count": pool.count}
-    if pool.taint:
-        entry["taint"] = True
-    return entry
+        return written(self)
 
 
 def _placed(pool: Pool, rest: Iterator[str]) -> Pool:

@@ -1,18 +1,24 @@
 """A fleet file read and validated in one run that gathers all it finds."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lab.core.fleet.document import FaultEntry, FlapEntry, FleetDocument, PoolEntry
+from fake_plugin.fleet.faults import read_fault
+from fake_plugin.fleet.plan import Share
+from fake_plugin.fleet.script import read_flap
+from fake_plugin.mapping import Mapping
+from lab.core.fleet.document import FaultEntry, FlapEntry, FleetDocument, HealthEntry
 from lab.core.fleet.explanation import explained
 from lab.core.fleet.findings import Finding, FleetError, KeyPath, Position, shown
-from lab.core.fleet.model import API_VERSION, Fleet, Pool
-from lab.core.fleet.not_acted_on import refusals
+from lab.core.fleet.model import API_VERSION, Fleet, NodeFault, NodeFlap, Pool
+from lab.core.fleet.places import Places
+from lab.core.fleet.pool_document import PoolEntry
 from lab.core.fleet.rules import Sound, broken_rules
+from lab.core.fleet.shares import Shares
 from lab.core.fleet.tree import Plain, Tree, parse
 
 #: A fleet is a page of text: what is larger is another file.
@@ -32,11 +38,11 @@ def read_text(text: str, source: str) -> Fleet:
     foreign = _foreign_version(tree)
     if foreign:
         raise FleetError(source, [_placed(tree, foreign)])
-    findings = list(_findings(tree))
+    shares = Shares(source)
+    findings = list(_findings(tree, shares))
     if findings:
         raise FleetError(source, [_placed(tree, each) for each in findings])
-    document = FleetDocument.model_validate(tree.data)
-    return Fleet(tuple(_pool(entry) for entry in document.pools))
+    return _fleet(tree.data, source, shares)
 
 
 def _text(path: Path) -> str:
@@ -70,14 +76,13 @@ def _foreign_version(tree: Tree) -> Finding | None:
     return Finding(("apiVersion",), f"is {shown(version)}", rule, f"use {API_VERSION}")
 
 
-def _findings(tree: Tree) -> Iterator[Finding]:
+def _findings(tree: Tree, shares: Shares) -> Iterator[Finding]:
     yield from tree.findings
     malformed = list(_without_echoes(_malformed(FleetDocument, tree.data), tree.findings))
     yield from malformed
-    broken = list(broken_rules(_sound(tree.data, _Places.of([*tree.findings, *malformed]))))
-    yield from broken
-    places = _Places.of([*tree.findings, *malformed, *broken])
-    yield from (each for each in refusals(tree.data) if places.clear_of(each.path))
+    sound = _sound(tree.data, Places.of([*tree.findings, *malformed]), shares)
+    yield from shares.findings
+    yield from broken_rules(sound)
 
 
 def _malformed(model: type[BaseModel], data: Plain) -> list[Finding]:
@@ -92,43 +97,26 @@ def _without_echoes(
     malformed: Iterable[Finding], unreadable: Sequence[Finding]
 ) -> Iterator[Finding]:
     """Yield what is malformed of its own, and not because the tree could not read it."""
-    places = _Places.of(unreadable)
+    places = Places.of(unreadable)
     return (each for each in malformed if not places.covers(each.path))
 
 
-@dataclass(frozen=True)
-class _Places:
-    """The places of findings, asked about by path."""
-
-    exact: frozenset[KeyPath]
-    enclosing: frozenset[KeyPath]
-
-    @classmethod
-    def of(cls, findings: Sequence[Finding]) -> "_Places":
-        paths = [each.path for each in findings]
-        enclosing = frozenset(path[:end] for path in paths for end in range(len(path) + 1))
-        return cls(frozenset(paths), enclosing)
-
-    def covers(self, path: KeyPath) -> bool:
-        """Whether a finding is at the path or above it."""
-        return any(path[:end] in self.exact for end in range(len(path) + 1))
-
-    def clear_of(self, path: KeyPath) -> bool:
-        """Whether no finding is at the path, above it or below it."""
-        return path not in self.enclosing and not self.covers(path)
-
-
-def _sound(data: Plain, places: _Places) -> Sound:
+def _sound(data: Plain, places: Places, shares: Shares) -> Sound:
     pools = _entries(PoolEntry, data, ("pools",), places)
+    plain = _list(data, ("pools",))
+    for index in pools:
+        if isinstance(pool := plain[index], dict):
+            shares.add(index, pool)
     return Sound(
         pools=pools,
+        shares=shares.found,
         script=_entries(FlapEntry, data, ("health", "script"), places),
         faults=_entries(FaultEntry, data, ("faults",), places),
-        complete=len(pools) == len(_list(data, ("pools",))),
+        complete=len(pools) == len(plain),
     )
 
 
-def _entries(model: type[_Entry], data: Plain, path: KeyPath, places: _Places) -> dict[int, _Entry]:
+def _entries(model: type[_Entry], data: Plain, path: KeyPath, places: Places) -> dict[int, _Entry]:
     return {
         index: model.model_validate(item)
         for index, item in enumerate(_list(data, path))
@@ -148,13 +136,25 @@ def _placed(tree: Tree, finding: Finding) -> Finding:
     return replace(finding, position=tree.position(finding.path, on_key=finding.on_key))
 
 
-def _pool(entry: PoolEntry) -> Pool:
-    return Pool(
-        name=entry.name,
-        nodes=entry.nodes,
-        # One of the two is given, and `accelerator` is refused.
-        resource=cast("str", entry.resource),
-        count=entry.count,
-        taint=entry.taint,
-        node_names=tuple(entry.node_names or ()),
+def _fleet(data: Plain, source: str, shares: Shares) -> Fleet:
+    document = FleetDocument.model_validate(data)
+    health = document.health or HealthEntry()
+    script, faults = _list(data, ("health", "script")), _list(data, ("faults",))
+    return Fleet(
+        tuple(_pool(entry, shares.found[at]) for at, entry in enumerate(document.pools)),
+        sticky=health.policy == "sticky",
+        script=tuple(
+            NodeFlap(*read_flap(Mapping.of(Path(source), f"health.script[{at}]", each)))
+            for at, each in enumerate(script)
+        ),
+        faults=tuple(
+            NodeFault(*read_fault(Mapping.of(Path(source), f"faults[{at}]", each), at + 1))
+            for at, each in enumerate(faults)
+        ),
     )
+
+
+def _pool(entry: PoolEntry, share: Share) -> Pool:
+    load = entry.load.utilization if entry.load else None
+    pool = Pool.of(share, nodes=entry.nodes, taint=entry.taint, load=load)
+    return replace(pool, node_names=tuple(entry.node_names or ()))

@@ -5,15 +5,12 @@
 
 import json
 import sys
-from typing import Any, Final
+from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from lab.core.fleet.document import FleetDocument
-from lab.core.fleet.not_acted_on import NOT_ACTED_ON
-
-_REFUSED: Final = "Not acted on by this version, which refuses it."
 
 
 class _WithoutNull(GenerateJsonSchema):
@@ -32,22 +29,9 @@ class _WithoutNull(GenerateJsonSchema):
 
 
 def fleet_schema() -> dict[str, Any]:
-    """Return the schema; the description of a key that this version refuses says so."""
+    """Return the schema."""
     schema = FleetDocument.model_json_schema(schema_generator=_WithoutNull)
-    for key in NOT_ACTED_ON:
-        described = _described(schema, key)
-        described["description"] = f"{described.get('description', '')} {_REFUSED}".lstrip()
     return {"$schema": GenerateJsonSchema.schema_dialect, **schema}
-
-
-def _described(schema: dict[str, Any], key: str) -> dict[str, Any]:
-    at = schema
-    *outer, last = key.split(".")
-    for name in outer:
-        items = at["properties"][name.removesuffix("[]")]["items"]
-        at = schema["$defs"][items["$ref"].rpartition("/")[2]]
-    described: dict[str, Any] = at["properties"][last]
-    return described
 
 
 def fleet_schema_text() -> str:

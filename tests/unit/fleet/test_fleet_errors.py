@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from lab import __version__
 from lab.core.exit_codes import ExitCode
 from lab.core.fleet import FleetError
 from lab.core.fleet.findings import Finding, shown
@@ -77,7 +76,10 @@ LABEL = "a DNS label: lower-case letters, digits and '-', a letter or digit at b
         ),
         (
             "sharing: {strategy: fair, replicas: 2}",
-            "pools[0].sharing.strategy: is \"fair\" (must be 'time-slicing' or 'mps')",
+            (
+                'pools[0].sharing.strategy: is "fair" '
+                "(must be 'time-slicing', 'mps' or 'percentage')"
+            ),
         ),
         ("numa: [0, -1]", "pools[0].numa[1]: is -1 (at least 0); use 0"),
     ],
@@ -124,14 +126,16 @@ def test_error_names_key_value_and_rule(
             "zzz: 1",
             (
                 "pools[0].zzz: is not a key of this place; known here: name, nodes, nodeNames, "
-                "accelerator, resource, count, numa, sharing, taint"
+                "accelerator, resource, alias, dialect, count, numa, sharing, partitions, "
+                "nvidiaConfig, answering, preStart, load, taint"
             ),
         ),
         (
             '"a b": 1',
             (
                 'pools[0]."a b": is not a key of this place; known here: name, nodes, nodeNames, '
-                "accelerator, resource, count, numa, sharing, taint"
+                "accelerator, resource, alias, dialect, count, numa, sharing, partitions, "
+                "nvidiaConfig, answering, preStart, load, taint"
             ),
         ),
     ],
@@ -164,7 +168,7 @@ def test_error_says_where_a_wrong_key_belongs(
             HEAD + "health: {script: [{at: 5 s, node: a-0, device: 0, becomes: healthy}]}\n",
             (
                 ':3:24: health.script[0].at: is "5 s" '
-                "(a whole number above 0 with a unit: ms, s, m or h, as in 30s)"
+                "(a whole number from 1 to 999999 with a unit: ms, s, m or h, as in 30s)"
             ),
         ),
         (
@@ -174,8 +178,9 @@ def test_error_says_where_a_wrong_key_belongs(
         (
             HEAD + "faults: [{call: Allocated, node: a-0, fails: x}]\n",
             (
-                ":3:17: faults[0].call: is \"Allocated\" (must be 'GetDevicePluginOptions', "
-                "'ListAndWatch', 'Allocate', 'GetPreferredAllocation' or 'PreStartContainer')"
+                ":3:17: faults[0].call: is \"Allocated\" (must be 'Register', "
+                "'GetDevicePluginOptions', 'ListAndWatch', 'Allocate', 'GetPreferredAllocation' "
+                "or 'PreStartContainer')"
             ),
         ),
     ],
@@ -194,12 +199,12 @@ def test_error_points_at_a_wrong_key_itself(findings_of: Callable[[str], list[st
 
 
 def test_error_lists_all_findings_in_order() -> None:
-    """Mistakes of syntax, shape, rules and reach come together, ordered by line."""
+    """Mistakes of syntax, shape and rules come together, ordered by line."""
     text = (
         HEAD + "pools:\n- {name: a, nodes: 0, resource: a.example.com/x, count: 1}\n"
         "- {name: b, nodes: 1, count: 1}\n"
         "- {name: c, nodes: 1, resource: a.example.com/x, count: 1, taint: }\n"
-        "health: {}\n"
+        "health: {policy: lax}\n"
     )
     with pytest.raises(FleetError) as error:
         read_text(text, "fleets/mine.yaml")
@@ -212,8 +217,8 @@ def test_error_lists_all_findings_in_order() -> None:
         "such as `resource: fake.example.com/device`\n"
         "         fleets/mine.yaml:6:66: pools[2].taint: has no value; "
         "give it a value, or remove the key\n"
-        "         fleets/mine.yaml:7:1: health: is not acted on by this version "
-        f"({__version__}); remove it\n"
+        "         fleets/mine.yaml:7:18: health.policy: "
+        "is \"lax\" (must be 'recovers' or 'sticky')\n"
         "  next:  correct the file; docs/reference/fleet.md describes every key"
     )
 

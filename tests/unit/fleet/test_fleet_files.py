@@ -3,19 +3,17 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Device, ListAndWatchResponse
-from fake_plugin.fleet.plan import Share
+from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.fleet.reading import read_plan
 from fake_plugin.vendors import generic
-from lab.core.fleet import Fleet, FleetNode, load_fleet
-from lab.core.fleet.document import MOST_DEVICES
+from lab.core.fleet import Fleet, Pool, load_fleet
 from lab.core.fleet.misspelling import known_keys
-from lab.core.fleet.not_acted_on import NOT_ACTED_ON
 from lab.core.fleet.reading import read_text
+from lab.core.fleet.scalars import MOST_DEVICES
 from lab.core.fleet.schema import fleet_schema, fleet_schema_text
 
 ROOT = Path(__file__).parents[3]
@@ -26,7 +24,14 @@ BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 
 def test_fleets_are_there() -> None:
     """The tables below have rows."""
-    assert [file.name for file in FLEETS] == ["chapter.yaml", "two-pools.yaml"]
+    assert [file.name for file in FLEETS] == [
+        "chapter.yaml",
+        "failing.yaml",
+        "mig.yaml",
+        "shared.yaml",
+        "three-vendors.yaml",
+        "two-pools.yaml",
+    ]
     assert BLOCKS
 
 
@@ -45,15 +50,26 @@ def test_fleet_names_the_schema(file: Path) -> None:
 
 @pytest.mark.parametrize("file", FLEETS, ids=lambda file: file.name)
 def test_plugin_serves_what_the_lab_expects(file: Path, tmp_path: Path) -> None:
-    """The plugin's reader and ours agree about each node, before and after placing."""
+    """The plugin's reader and ours agree about each node of the file that the plugin is handed."""
     fleet = load_fleet(file)
-    for node in fleet.nodes():
-        assert read_plan(file, node.name).shares == (share(node),)
     placed = fleet.placed_on([f"worker{at}" for at in range(len(fleet.nodes()))])
     handed = tmp_path / "fleet.yaml"
     handed.write_text(placed.to_yaml())
-    for node in placed.nodes():
-        assert read_plan(handed, node.node_name or "").shares == (share(node),)
+    for pool in placed.pools:
+        for at, name in enumerate(pool.node_names):
+            assert read_plan(handed, name) == plan(placed, pool, at)
+
+
+def plan(fleet: Fleet, pool: Pool, index: int) -> Plan:
+    """Return what the plugin should have for a node of one pool."""
+    share = pool.share(index)
+    return Plan(
+        (share,),
+        fleet.sticky,
+        tuple(each.flap for each in fleet.script if each.member == share.member),
+        tuple(each.fault for each in fleet.faults if each.member in {None, share.member}),
+        {} if pool.load is None else {pool.name: pool.load},
+    )
 
 
 def test_most_devices_are_what_the_kubelet_takes() -> None:
@@ -61,11 +77,6 @@ def test_most_devices_are_what_the_kubelet_takes() -> None:
     name = generic.card("node", Share("pool", "pool-0", 1), 0, 0).uid
     one = ListAndWatchResponse(devices=[Device(ID=name, health="Unhealthy")]).ByteSize()
     assert MOST_DEVICES * one <= 4 * 1024 * 1024 < (MOST_DEVICES + 1) * one
-
-
-def share(node: FleetNode) -> Share:
-    """Return what the plugin should give to a node."""
-    return Share(node.pool, node.name, node.count, resource=node.resource)
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -79,13 +90,6 @@ def test_page_describes_every_key() -> None:
     """Each key of the format has a row on the page, and no row is left of a key that went."""
     keys = {f"{place}.{key}".lstrip(".") for place, names in known_keys().items() for key in names}
     assert set(re.findall(r"^\| `([\w.\[\]]+)` \|", PAGE, re.MULTILINE)) == keys
-
-
-def test_page_marks_what_is_refused() -> None:
-    """The rows that say `no` are those of the keys that the loader refuses."""
-    rows = re.findall(r"^\| `([\w.\[\]]+)` \|.*\| no \|$", PAGE, re.MULTILINE)
-    inner = tuple(f"{key}{mark}" for key in rows for mark in (".", "[]"))
-    assert {row for row in rows if not row.startswith(inner)} == set(NOT_ACTED_ON)
 
 
 def test_published_schema_is_current() -> None:
@@ -103,14 +107,3 @@ def test_schema_forbids_unknown_keys_everywhere() -> None:
 def test_schema_allows_no_null() -> None:
     """A key without a value is an error in the editor too."""
     assert "null" not in json.dumps(fleet_schema())
-
-
-@pytest.mark.parametrize("key", NOT_ACTED_ON)
-def test_schema_says_what_is_refused(key: str) -> None:
-    """An editor shows of a refused key that it is refused."""
-    schema = fleet_schema()
-    place, _, name = key.rpartition(".")
-    mapping: dict[str, Any] = schema["$defs"]["PoolEntry"] if place else schema
-    assert mapping["properties"][name]["description"].endswith(
-        "Not acted on by this version, which refuses it."
-    )

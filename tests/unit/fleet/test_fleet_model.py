@@ -16,7 +16,7 @@ LARGE = Pool("large", nodes=2, resource="large.example.com/x", count=8, taint=Tr
 def test_default_fleet_is_the_chapters() -> None:
     """The default is one worker with two devices and no taint."""
     assert Fleet.default().nodes() == (
-        FleetNode("chapter-0", None, "chapter", "fake.example.com/device", 2, None),
+        FleetNode("chapter-0", None, "chapter", {"fake.example.com/device": 2}, None),
     )
 
 
@@ -97,7 +97,7 @@ def test_package_imports_neither_yaml_nor_pydantic() -> None:
     """The package is cheap to import: the command line shows its help within 150 ms."""
     program = (
         "import sys, lab.core.fleet as f; f.Fleet.default().nodes();"
-        "print([name for name in ('pydantic', 'yaml') if name in sys.modules])"
+        "print([name for name in ('google.protobuf', 'pydantic', 'yaml') if name in sys.modules])"
     )
     printed = subprocess.check_output([sys.executable, "-c", program], text=True)
     assert printed.strip() == "[]"

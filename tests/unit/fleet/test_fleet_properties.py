@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lab.core.fleet import Fleet, FleetError, Pool, load_fleet
-from lab.core.fleet.document import MOST_DEVICES
 from lab.core.fleet.reading import read_text
+from lab.core.fleet.scalars import MOST_DEVICES
 
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)
 RESOURCES = st.builds(

@@ -1,0 +1,150 @@
+"""A fleet as the text of a file, which the lab and the plugin read back as the same fleet."""
+
+from collections import Counter
+from typing import Final
+
+import yaml
+
+from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Hang, Wrong
+from fake_plugin.fleet.accelerators import spelled_out
+from fake_plugin.fleet.plan import Answering, Partitions, Sharing
+from fake_plugin.hardware.breakage import Breakage
+from lab.core.fleet.model import API_VERSION, KIND, Fleet, NodeFault, NodeFlap, Pool
+
+_SECOND_MS: Final = 1000
+_HOUR: Final = 3600
+_REASONS: Final = {"xid": "xid", "ecc": "ecc", "fault-code": "code"}
+
+
+def written(fleet: Fleet) -> str:
+    """Return the text of a file."""
+    document: dict[str, object] = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "pools": [_pool(pool) for pool in fleet.pools],
+    }
+    if fleet.sticky or fleet.script:
+        policy = "sticky" if fleet.sticky else "recovers"
+        document["health"] = {"policy": policy, "script": [_flap(each) for each in fleet.script]}
+    if fleet.faults:
+        document["faults"] = [_fault(each) for each in fleet.faults]
+    return yaml.dump(document, Dumper=_Plain, sort_keys=False)
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes what is said twice out twice: an alias is harder to read than a model."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        del data
+        return True
+
+
+def _pool(pool: Pool) -> dict[str, object]:
+    keys: dict[str, object] = {
+        "name": pool.name,
+        "nodes": pool.nodes,
+        "nodeNames": list(pool.node_names),
+        "accelerator": spelled_out(pool.accelerator) if pool.accelerator else None,
+        "resource": pool.resource,
+        "alias": pool.alias,
+        "dialect": pool.dialect if pool.dialect != "official" else None,
+        "count": pool.count,
+        "numa": list(pool.numa),
+        "sharing": _sharing(pool.sharing) if pool.sharing else None,
+        "partitions": _partitions(pool.partitions) if pool.partitions else None,
+        "answering": _answering(pool.answering),
+        "preStart": pool.pre_start,
+        "load": None if pool.load is None else {"utilization": pool.load},
+        "taint": pool.taint,
+    }
+    # A count of 0 says something; an empty list or a false does not.
+    return {key: value for key, value in keys.items() if value or key == "count"}
+
+
+def _sharing(sharing: Sharing) -> dict[str, object]:
+    if sharing.strategy == "percentage":
+        return {"strategy": sharing.strategy, "memoryUnitMiB": sharing.memory_unit_mib}
+    return {
+        "strategy": sharing.strategy,
+        "replicas": sharing.replicas,
+        "rename": sharing.rename,
+        "failRequestsGreaterThanOne": sharing.fail_above_one,
+    }
+
+
+def _partitions(partitions: Partitions) -> dict[str, object]:
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for index, cut in sorted(partitions.layout.items()):
+        alike.setdefault(cut, []).append(index)
+    layout = [
+        {"devices": devices, "profiles": dict(Counter(cut))} for cut, devices in alike.items()
+    ]
+    return {"strategy": partitions.strategy, "layout": layout}
+
+
+def _answering(answering: Answering) -> dict[str, object]:
+    keys: dict[str, object] = {
+        "deviceListStrategy": list(answering.list_strategies),
+        "deviceIDStrategy": answering.id_strategy,
+        "passDeviceSpecs": answering.pass_device_specs,
+        "sharedDevicesAllocationPolicy": answering.replica_policy,
+        "cdiAnnotationPrefix": answering.cdi_annotation_prefix,
+        "gdsEnabled": answering.gds,
+        "mofedEnabled": answering.mofed,
+        "gdrcopyEnabled": answering.gdrcopy,
+    }
+    return {} if answering == Answering() else keys
+
+
+def _flap(each: NodeFlap) -> dict[str, object]:
+    flap = each.flap
+    return {
+        "every" if flap.repeats else "at": _duration(flap.seconds),
+        "node": each.member,
+        "device": flap.device,
+        "becomes": flap.becomes,
+        **_reason(flap.breakage),
+    }
+
+
+def _reason(breakage: Breakage) -> dict[str, object]:
+    if breakage.kind == "unspecified":
+        return {}
+    code: object = int(breakage.code) if breakage.kind == "xid" else breakage.code
+    return {_REASONS[breakage.kind]: code}
+
+
+def _fault(each: NodeFault) -> dict[str, object]:
+    fault = each.fault
+    keys: dict[str, object] = {
+        "call": fault.call,
+        "node": each.member,
+        "resource": fault.resource,
+        "nth": fault.nth,
+        "times": fault.times,
+        **_effect(fault.effect),
+    }
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def _effect(effect: Effect) -> dict[str, object]:
+    match effect:
+        case Fail(text, code):
+            return {"fails": text, "code": code}
+        case Delay(seconds):
+            return {"delay": _duration(seconds)}
+        case Hang():
+            return {"hang": True}
+        case Wrong(answer):
+            return {"answers": answer}
+        case Drop(seconds):
+            return {"drop": _duration(seconds)}
+
+
+def _duration(seconds: float) -> str:
+    milliseconds = round(seconds * _SECOND_MS)
+    if milliseconds % _SECOND_MS:
+        return f"{milliseconds}ms"
+    seconds = milliseconds // _SECOND_MS
+    # Hours, because a file has six digits for a number.
+    return f"{seconds // _HOUR}h" if seconds and seconds % _HOUR == 0 else f"{seconds}s"
