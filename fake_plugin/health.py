@@ -36,6 +36,10 @@ class Health:
             change = self._missing.discard if ready else self._missing.add
             change(resource)
 
+    def is_watched(self, resource: str) -> bool:
+        """Whether the kubelet watches one resource."""
+        return resource not in self._missing
+
     @property
     def is_ready(self) -> bool:
         """Whether the kubelet watches every resource."""

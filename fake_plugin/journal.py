@@ -50,7 +50,7 @@ class Record:
             "time": self.at.isoformat(timespec="milliseconds"),
             "call": self.call,
             "resource": self.resource,
-            "start_ms": _ms(self.started),
+            "startMs": _ms(self.started),
             "request": shown(self.request),
         }
         if self.sent:
@@ -107,7 +107,7 @@ class Journal:
         return [record.facts() for record in records]
 
     def _write(self, record: Record, ending: Mapping[str, Shown]) -> None:
-        facts: dict[str, Shown] = {**record.facts(), "end_ms": _ms(time.monotonic()), **ending}
+        facts: dict[str, Shown] = {**record.facts(), "endMs": _ms(time.monotonic()), **ending}
         if record.answer is not None:
             facts["answer"] = shown(record.answer)
         line = _line(facts)

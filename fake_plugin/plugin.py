@@ -1,20 +1,26 @@
 """The whole plugin of one node: from what the fleet gives to the node to threads that serve it."""
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from fake_plugin import events
 from fake_plugin.config import Config
 from fake_plugin.faults.book import FaultBook
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan
+from fake_plugin.hardware.script import Script, Turn
 from fake_plugin.health import Health, HealthServer
 from fake_plugin.inventory import Inventory
 from fake_plugin.log import say
 from fake_plugin.registration import Registration, Timing
 from fake_plugin.sockets import SocketNames
 from fake_plugin.watch import FolderWatch
+
+if TYPE_CHECKING:
+    from fake_plugin.control.server import ControlServer
 
 _LOOK_WITHOUT_WATCH: Final = 0.5
 
@@ -28,14 +34,16 @@ class Plugin:
     def __init__(self, config: Config, plan: Plan, timing: Timing) -> None:
         self.inventory = Inventory.load(config.state_dir, config.node, plan)
         resources = self.inventory.resources
+        health = Health(resource.name for resource in resources)
+        self.switchboard = Switchboard(FaultBook(plan.faults))
+        self.script = Script(self.inventory.board, _turns(self.inventory))
+        self._control = self._control_of(config, health)
         names = SocketNames(config.plugin_dir, config.state_dir)
         for name in names.remove_leftovers():
             say(events.LEFTOVER_REMOVED, socket=name)
         self._watch = self._watch_of(config)
         if self._watch is None:
             timing = replace(timing, look=_LOOK_WITHOUT_WATCH)
-        health = Health(resource.name for resource in resources)
-        self.switchboard = Switchboard(FaultBook(plan.faults))
         self._registrations = [
             Registration(resource, names, self.switchboard, timing, health)
             for resource in resources
@@ -57,9 +65,15 @@ class Plugin:
             thread.start()
         if self._watch:
             self._watch.start()
+        self.script.start()
+        if self._control:
+            self._control.start()
 
     def stop(self) -> None:
         """End all streams, remove all sockets."""
+        if self._control:
+            self._control.stop()
+        self.script.stop()
         for registration in self._registrations:
             registration.stop()
         for thread in self._threads:
@@ -82,9 +96,29 @@ class Plugin:
         named = (each for each in self._registrations if each.resource_name == resource)
         return any(each.remove_socket() for each in named)
 
+    def _control_of(self, config: Config, health: Health) -> "ControlServer | None":
+        if config.control is None or config.token_file is None:
+            return None
+        # HTTP takes a tenth of the time of a start, and is not always wanted.
+        from fake_plugin.control.node import Node  # noqa: PLC0415 - see above
+        from fake_plugin.control.opening import open_control  # noqa: PLC0415
+
+        node = Node(self.inventory, self.switchboard, self.script, health, self.remove_socket)
+        return open_control(config.control, config.token_file, node, config.pod_resources)
+
     def _watch_of(self, config: Config) -> FolderWatch | None:
         try:
             return FolderWatch(config.plugin_dir, self.look)
         except OSError as problem:
             say(events.WATCH_MISSING, folder=str(config.plugin_dir), reason=str(problem))
             return None
+
+
+def _turns(inventory: Inventory) -> Iterator[Turn]:
+    """Yield what the fleet's script does to this node's cards."""
+    shares = {share.pool: share for share in inventory.plan.shares}
+    for flap in inventory.plan.script:
+        cards = inventory.every_card(shares[flap.pool])
+        every = flap.seconds if flap.repeats else None
+        for card in islice(cards, flap.device, flap.device + 1):
+            yield Turn((card.uid,), flap.becomes, flap.breakage, flap.seconds, every)

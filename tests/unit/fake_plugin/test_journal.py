@@ -49,8 +49,8 @@ def test_a_call_is_one_line() -> None:
         record.fault = "rule-1"
         record.code = "UNKNOWN"
     (line,) = lines(journal)
-    assert line["end_ms"] >= line["start_ms"]
-    for moving in ("time", "start_ms", "end_ms"):
+    assert line["endMs"] >= line["startMs"]
+    for moving in ("time", "startMs", "endMs"):
         del line[moving]
     assert line == {
         "n": 1,

@@ -102,7 +102,7 @@ def test_a_late_answer_is_right(
     switchboard.book.add("Allocate", Delay(0.05))
     assert len(plugin.Allocate(ONE).container_responses) == 1
     (line,) = journal()
-    assert line["end_ms"] - line["start_ms"] >= 50
+    assert line["endMs"] - line["startMs"] >= 50
 
 
 def test_a_wrong_answer(plugin: DevicePluginStub, switchboard: Switchboard) -> None:

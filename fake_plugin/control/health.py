@@ -1,0 +1,94 @@
+"""POST /v1/health: hardware breaks and mends."""
+
+from http import HTTPStatus
+from typing import Final
+
+from fake_plugin.control import names
+from fake_plugin.control.body import Body
+from fake_plugin.control.exchange import Json
+from fake_plugin.control.node import Node, written
+from fake_plugin.control.refusal import Refusal
+from fake_plugin.fleet.script import read_breakage
+from fake_plugin.hardware.breakage import Breakage, misfit
+from fake_plugin.hardware.script import Becomes, Turn
+from fake_plugin.shortening import few
+
+_TARGETS: Final = ("units", "devices", "cards", "all")
+_KEYS: Final = (*_TARGETS, "resource", "pool", "becomes", "xid", "ecc", "code", "times", "every")
+_BECOMES: Final[dict[str, Becomes]] = {
+    "healthy": "healthy",
+    "unhealthy": "unhealthy",
+    "toggled": "toggled",
+}
+_MOST_TIMES: Final = 10_000
+_MOST_SECONDS: Final = 3600.0
+_LEAST_SECONDS: Final = 0.01
+
+
+def change(node: Node, body: Body) -> Json:
+    """Break or mend what is named; `times` and `every` make a flap of it, which goes on here."""
+    body.only(*_KEYS)
+    becomes = body.choice("becomes", _BECOMES)
+    breakage = read_breakage(body)
+    found = _targets(node, body)
+    for unit, vendor in found.items():
+        if reason := misfit(breakage, vendor):
+            raise Refusal(
+                HTTPStatus.BAD_REQUEST,
+                f"{unit} cannot break so: {reason}",
+                seen=str(breakage),
+                remedy="leave the reason out, or name other devices; nothing was changed",
+            )
+    if turn := _flap(body, tuple(found), becomes, breakage):
+        node.script.add(turn)
+    else:
+        with written("the state of the hardware"):
+            _apply(node, tuple(found), becomes, breakage)
+    return {
+        "count": len(found),
+        "units": few(found),
+        "becomes": becomes,
+        "breakage": None if becomes == "healthy" else str(breakage),
+        "ignored": becomes != "healthy" and breakage.is_ignored,
+        "sticky": node.inventory.plan.sticky,
+    }
+
+
+def _targets(node: Node, body: Body) -> names.Units:
+    target = body.one_of(*_TARGETS)
+    resources = names.resources(
+        node.inventory, body.optional_text("resource"), body.optional_text("pool")
+    )
+    if target == "all":
+        if not body.flag("all"):
+            body.refuse("all", "must be true, or left out for the names of devices")
+        return names.every_unit(resources)
+    named = body.texts(target)
+    if not named:
+        body.refuse(target, "must name something")
+    finding = names.cards if target == "cards" else names.units
+    return finding(node.inventory, resources, named)
+
+
+def _flap(body: Body, units: tuple[str, ...], becomes: Becomes, breakage: Breakage) -> Turn | None:
+    if "times" not in body.values and "every" not in body.values:
+        return None
+    if becomes != "toggled":
+        body.refuse("becomes", "must be toggled where it happens several times")
+    times, every = body.number("times", least=1, most=_MOST_TIMES), body.duration("every")
+    if every < _LEAST_SECONDS or times * every > _MOST_SECONDS:
+        body.refuse(
+            "every", f"must be {_LEAST_SECONDS:g} s or more, and {_MOST_SECONDS:g} s in all at most"
+        )
+    return Turn(units, becomes, breakage, after=0.0, every=every, times=times)
+
+
+def _apply(node: Node, units: tuple[str, ...], becomes: Becomes, breakage: Breakage) -> None:
+    board = node.inventory.board
+    match becomes:
+        case "healthy":
+            board.mend_units(units)
+        case "unhealthy":
+            board.break_units(units, breakage)
+        case "toggled":
+            board.toggle_units(units, breakage)

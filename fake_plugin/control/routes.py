@@ -1,0 +1,170 @@
+"""Which path does what; who may; and how that which is wrong is told."""
+
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+from fake_plugin import events
+from fake_plugin.control import cards, faults, health, names, view
+from fake_plugin.control.body import Body
+from fake_plugin.control.exchange import Answer, Json, Request, answer
+from fake_plugin.control.node import Node, written
+from fake_plugin.control.refusal import Refusal
+from fake_plugin.control.token import TokenFile
+from fake_plugin.errors import WrongUse
+from fake_plugin.log import say
+from fake_plugin.shortening import cut
+
+#: The text of the exposition format of Prometheus.
+METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_MOST_LINES: Final = 1000
+
+Route: TypeAlias = Callable[[Node, Request], Answer]
+
+
+def _read(reading: Callable[[Node], Json]) -> Route:
+    return lambda node, _: answer(reading(node))
+
+
+def _told(acting: Callable[[Node, Body], Json]) -> Route:
+    """Return a route that changes something by what its body says."""
+    return lambda node, request: answer(acting(node, Body.parse(request.body())))
+
+
+def _journal(node: Node, request: Request) -> Answer:
+    for name in request.query:
+        if name not in {"since", "limit"}:
+            raise _wrong_query(name, "is not known: since and limit are", request.query[name])
+    journal = node.switchboard.journal
+    limit = _number(request, "limit", _MOST_LINES, least=1, most=_MOST_LINES)
+    lines, following = journal.since(_number(request, "since", 1, least=0), limit)
+    return Answer(_journal_pieces(lines, following, journal.open_calls()))
+
+
+def _journal_pieces(
+    lines: list[bytes], following: int, open_calls: Iterable[Json]
+) -> Iterable[bytes]:
+    yield b'{"calls": ['
+    for number, each in enumerate(lines):
+        yield b", " * bool(number) + each
+    rest = answer({"next": following, "open": [*open_calls]})
+    yield b"], " + b"".join(rest.pieces)[1:]
+
+
+def _number(request: Request, name: str, default: int, *, least: int, most: int = 2**62) -> int:
+    text = request.query.get(name, str(default))
+    if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+        raise _wrong_query(name, f"must be a whole number from {least} to {most}", text)
+    return int(text)
+
+
+def _wrong_query(name: str, rule: str, value: str) -> Refusal:
+    what, seen = f"{cut(name)} {rule}", cut(f"{name}={value}")
+    return Refusal(HTTPStatus.BAD_REQUEST, what, where="the query", seen=seen)
+
+
+def _remove_fault(node: Node, request: Request) -> Answer:
+    return answer(faults.remove(node, request.path.rpartition("/")[2]))
+
+
+def _remove_socket(node: Node, body: Body) -> Json:
+    body.only("resource")
+    resource = body.text("resource")
+    names.require_resource(node.inventory, resource)
+    with written("the kubelet's folder of sockets"):
+        removed = node.remove_socket(resource)
+    if not removed:
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            f"{resource} has no socket at the moment",
+            remedy="wait until it is registered; nothing was changed",
+        )
+    return {"removed": resource}
+
+
+def _clear(node: Node, _: Request) -> Answer:
+    with written("the state of the hardware"):
+        node.inventory.board.clear()
+    flaps, rules = node.script.clear(), node.switchboard.book.clear()
+    return answer({"rules": rules, "flaps": flaps, "sticky": node.inventory.plan.sticky})
+
+
+#: By path, then by method; `*` stands for the last part, whatever it is.
+ROUTES: Final[Mapping[str, Mapping[str, Route]]] = {
+    "/v1/node": {"GET": lambda node, _: view.view(node)},
+    "/v1/health": {"POST": _told(health.change)},
+    "/v1/cards": {"POST": _told(cards.change)},
+    "/v1/faults": {
+        "GET": _read(lambda node: {"faults": faults.listed(node)}),
+        "POST": _told(faults.add),
+        "DELETE": _read(faults.clear),
+    },
+    "/v1/faults/*": {"DELETE": _remove_fault},
+    "/v1/sockets/remove": {"POST": _told(_remove_socket)},
+    "/v1/journal": {"GET": _journal},
+    "/v1/clear": {"POST": _clear},
+}
+_OPEN: Final = ("/healthz", "/metrics")
+
+
+class Routes:
+    """Answers calls about a node; `metrics` is the text for Prometheus, which anyone may read."""
+
+    def __init__(self, node: Node, token: TokenFile, metrics: Callable[[], bytes]) -> None:
+        self._node = node
+        self._token = token
+        self._metrics = metrics
+
+    def answer(self, request: Request) -> Answer:
+        """Return the answer to a call; raises `Refusal`."""
+        if request.path in _OPEN:
+            _require_method(request, {"GET"})
+            return self._open(request.path)
+        self._token.require(request.authorization, request.token)
+        route = _route(request)
+        if request.method == "GET":
+            return route(self._node, request)
+        with self._node.turn:
+            done = _checked(route, self._node, request)
+        say(events.COMMANDED, call=f"{request.method} {request.path}")
+        return done
+
+    def _open(self, path: str) -> Answer:
+        if path == "/metrics":
+            return Answer([self._metrics()], content_type=METRICS_TYPE)
+        return answer({"node": self._node.inventory.node, "ready": self._node.health.is_ready})
+
+
+def _checked(route: Route, node: Node, request: Request) -> Answer:
+    try:
+        return route(node, request)
+    except WrongUse as problem:
+        raise Refusal(
+            HTTPStatus.BAD_REQUEST,
+            problem.what,
+            where=problem.where,
+            seen=problem.seen,
+            remedy=problem.remedy,
+        ) from problem
+
+
+def _route(request: Request) -> Route:
+    parent = request.path.rpartition("/")[0]
+    found = ROUTES.get(request.path) or ROUTES.get(f"{parent}/*")
+    if found is None:
+        raise Refusal(
+            HTTPStatus.NOT_FOUND,
+            f"there is nothing at {cut(request.path)}",
+            seen=f"paths that there are: {', '.join((*ROUTES, *_OPEN))}",
+        )
+    _require_method(request, found)
+    return found[request.method]
+
+
+def _require_method(request: Request, allowed: Iterable[str]) -> None:
+    if request.method not in allowed:
+        raise Refusal(
+            HTTPStatus.METHOD_NOT_ALLOWED,
+            f"{request.path} does not take {request.method}",
+            seen=f"methods that it takes: {', '.join(allowed)}",
+        )
