@@ -1,9 +1,10 @@
 """Modules that our libraries import and this plugin never uses, put off until somebody does.
 
-gRPC imports asyncio, and with it ssl, for its asynchronous half; protobuf imports an implementation
-in Python that its own in C replaces. To a plugin that is to register within a quarter of a second
-of its start, and to live in 50 MiB, these are a sixth of the time and 4 MiB. `importlib`'s own
-LazyLoader is of no use here: up to Python 3.11 a plain `import` of the module ends the laziness.
+gRPC imports asyncio for its asynchronous half, asyncio and http.client import ssl, and protobuf
+imports an implementation in Python that its own in C replaces. To a plugin that is to register
+within a quarter of a second of its start, and to live in 50 MiB, these are a sixth of the time and
+4 MiB. `importlib`'s own LazyLoader is of no use here: up to Python 3.11 a plain `import` of the
+module ends the laziness.
 """
 
 import importlib
@@ -11,7 +12,7 @@ import sys
 from types import ModuleType
 from typing import Final
 
-UNUSED: Final = ("asyncio", "grpc.aio", "google.protobuf.internal.python_message")
+UNUSED: Final = ("asyncio", "ssl", "grpc.aio", "google.protobuf.internal.python_message")
 
 
 class Deferred(ModuleType):
