@@ -97,6 +97,11 @@ class _Whole:
     units: tuple[Reading, ...]
 
     @property
+    def sensors(self) -> Reading:
+        """Return a reading that has what the card's sensors tell, if one of them has."""
+        return next((unit for unit in self.units if not unit.is_lost), self.units[0])
+
+    @property
     def holder(self) -> Holder | None:
         """Return who alone holds all that is held of the card."""
         return only_holder(holder for unit in self.units for holder in unit.holders)
@@ -125,7 +130,7 @@ def _of_cards(
     for whole in cards:
         labels = _labels(whole.card, "", node, whole.holder)
         for sensor, value in sensors:
-            if (figure := value(whole.units[0])) is not None:
+            if (figure := value(whole.sensors)) is not None:
                 yield Sample((*labels, *((("sensor", sensor),) if sensor else ())), figure)
 
 

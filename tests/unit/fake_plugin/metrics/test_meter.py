@@ -37,6 +37,13 @@ def test_meter_adds_nothing_while_the_power_is_not_known() -> None:
     assert meter.read("a", 30.0, 100.0, 1.0).joules == pytest.approx(1000.0)
 
 
+def test_meter_counts_no_time_twice() -> None:
+    """A clock that is set back by a minute stands still for one."""
+    meter = Meter()
+    for now in (100.0, 40.0, 100.0):
+        assert meter.read("a", now, 100.0, 1.0) == Total(0.0, 0.0)
+
+
 LOOKS = st.tuples(st.floats(0, 4e9), st.none() | st.floats(0, 2000), st.floats(0, 1))
 
 

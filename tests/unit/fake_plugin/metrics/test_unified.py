@@ -228,6 +228,13 @@ def test_lost_card_has_health_and_errors_only(hardware: Board, history: History)
     assert values(families, "accel_healthy") == [0]
 
 
+def test_sensors_of_a_card_do_not_go_with_one_of_its_partitions(history: History) -> None:
+    """As long as one of the others answers."""
+    first, second = slices(2)
+    lost = replace(first, breakage=Breakage("xid", "79"), power_watts=None)
+    assert values(of(history, lost, second), "accel_power_watts") == [200.0]
+
+
 def test_errors_begin_at_zero_and_count_by_kind(hardware: Board, history: History) -> None:
     """So that a rate sees the first of them; kinds that a vendor has not come as they happen."""
     gpu = card(H100)
