@@ -27,12 +27,13 @@ help() {
     line '  (none), -a                 the table of this container'\''s GPUs'
     line '  -i, --showid               device IDs'
     line '  --showproductname          names'
-    line '  --showuniqueid             serial numbers of the cards'
+    line '  --showserial               serial numbers'
     line '  --showbus                  PCI addresses'
     line '  -u, --showuse              utilisation'
     line '  --showmeminfo vram         memory, in bytes'
     line '  -t, --showtemp             temperatures'
     line '  -P, --showpower            power'
+    line '  -M, --showmaxpower         the most power that a card may take'
     line '  --showdriverversion        version of the driver'
     line '  -d, --device INDEX...      only these'
     line '  --json                     as JSON; not for the table'
@@ -199,7 +200,12 @@ report() {
     width=90
     if [ -n "$json" ]; then
         objects=''
-        per_unit add_object
+        [ "$sections" = ' driver' ] || per_unit add_object
+        case $sections in
+            ' driver'*)
+                objects="$objects${objects:+, }\"system\": {\"Driver version\": \"$driver\"}"
+                ;;
+        esac
         line '{%s}' "$objects"
         return
     fi
@@ -237,8 +243,8 @@ tell_product() {
     show "$architecture" && entry 'GFX Version' "$shown" '\t\t'
 }
 
-title_unique() { centred ' Unique ID '; }
-tell_unique() { show "$serial" && entry 'Unique ID' "$shown"; }
+title_serial() { centred ' Serial Number '; }
+tell_serial() { show "$serial" && entry 'Serial Number' "$shown"; }
 
 title_bus() { centred ' PCI Bus ID '; }
 tell_bus() { entry 'PCI Bus' "$pci"; }
@@ -264,19 +270,29 @@ tell_power() {
     show "${power%?}" && entry 'Current Socket Graphics Package Power (W)' "$shown"
 }
 
-title_driver() { centred ' Version of System Component '; }
-tell_driver() { [ "$unit_index" != 0 ] || entry 'Driver version' "$driver"; }
+title_limit() { centred ' Power Cap '; }
+tell_limit() {
+    show "${limit:+$limit.0}" && entry 'Max Graphics Package Power (W)' "$shown"
+}
+
+# Of the node, and not of a card.
+title_driver() {
+    centred ' Version of System Component '
+    line 'Driver version: %s' "$driver"
+}
+tell_driver() { :; }
 
 action=table json='' chosen='' asked=' ' width=90
 while [ $# -gt 0 ]; do
     case $1 in
         -i | --showid) asked="$asked id " ;;
         --showproductname) asked="$asked product " ;;
-        --showuniqueid) asked="$asked unique " ;;
+        --showserial) asked="$asked serial " ;;
         --showbus) asked="$asked bus " ;;
         -u | --showuse) asked="$asked use " ;;
         -t | --showtemp) asked="$asked temperature " ;;
         -P | --showpower) asked="$asked power " ;;
+        -M | --showmaxpower) asked="$asked limit " ;;
         --showdriverversion) asked="$asked driver " ;;
         --showmeminfo)
             [ "${2-}" = vram ] || not_imitated "--showmeminfo ${2-}"
@@ -298,7 +314,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 sections=''
-for section in driver id product unique temperature use power memory bus; do
+for section in driver id temperature limit power use serial bus memory product; do
     case $asked in *" $section "*) sections="$sections $section" action=${action%table} ;; esac
 done
 

@@ -2,7 +2,9 @@
 
 Headings, units and texts are those of public outputs: NVIDIA's knowledge base, "Useful nvidia-smi
 queries"; the manual's RETURN VALUE, whose codes are NVML's; a field that is none, of many issues
-(on standard output, code 2).
+(on standard output, code 2); a pod with a part of a card, Stability-AI/StableSwarmUI#388. Where a
+card was lost under a running query the fields said `[GPU is lost]`; the tool's own exit code then
+is nowhere to be found, and 0 here.
 """
 
 import subprocess

@@ -3,7 +3,7 @@
 Layouts: ROCm/legacy-rocm-build#5231 (a whole MI300X), #4750 (partitions, each with the figures of
 its card), #4759 (a report, and its tabs); ROCm/ROCm#2408 (memory). Without a driver it reports an
 error and exits with 0, as ROCm/ROCm#2767 and others saw; without GPUs, ROCm/ROCm#2995. Which word
-stands where a figure is missing: `showAllConcise` of rocm_smi.py.
+stands where a figure is missing, and the order of sections: rocm_smi.py of ROCm/rocm_smi_lib.
 """
 
 import json
@@ -86,12 +86,12 @@ def test_container_sees_its_own_and_no_others(
     lasting_container.show(NODE)
     told = lasting_container.run(
         "rocm-smi",
-        *("--showuniqueid", "--showmeminfo", "vram", "--json"),
+        *("--showserial", "--showmeminfo", "vram", "--json"),
         GPULAB_VISIBLE_DEVICES=",".join(sorted(given_units)),
     )
     expected = [each for each in NODE if each.unit in given_units]
     assert [
-        (each["Unique ID"], int(each["VRAM Total Memory (B)"]))
+        (each["Serial Number"], int(each["VRAM Total Memory (B)"]))
         for each in json.loads(told.out).values()
     ] == [(each.card.serial, (each.memory_total_mib or 0) * 2**20) for each in expected]
 
@@ -103,7 +103,7 @@ def test_report_has_a_section_for_every_question(
     told = ask(
         node,
         *("--showuse", "--showid", "--showproductname", "--showmeminfo", "vram"),
-        *("--showtemp", "--showpower", "--showbus", "--showdriverversion", "-d", "0", "3"),
+        *("--showtemp", "--showpower", "-M", "--showbus", "--showdriverversion", "-d", "0", "3"),
     )
     assert told.out == snapshot
 
@@ -124,6 +124,14 @@ def test_report_as_json(node: Container) -> None:
             "Current Socket Graphics Package Power (W)": "362.4",
         }
     }
+
+
+def test_driver_is_the_nodes(node: Container) -> None:
+    """The version of the driver is no card's: as JSON it has an object of its own."""
+    system = {"system": {"Driver version": "6.10.5"}}
+    assert json.loads(ask(node, "--showdriverversion", "--json").out) == system
+    both = json.loads(ask(node, "--showdriverversion", "-u", "-d", "0", "--json").out)
+    assert both == {"card0": {"GPU use (%)": "100"}, **system}
 
 
 @pytest.mark.parametrize("product", ['a "quoted" \\name\\', "$(touch pwned) %s `x`", "*", "\n{}|"])
@@ -149,7 +157,7 @@ def test_failed_card_has_no_figures(container: Container) -> None:
 def test_unknown_figures_are_not_available(container: Container) -> None:
     """No figure is 0 for want of one."""
     container.show([unknown(CARDS[0])])
-    told = ask(container, "--showmeminfo", "vram", "-t", "-P", "--showuniqueid", "--json")
+    told = ask(container, "--showmeminfo", "vram", "-t", "-P", "-M", "--showserial", "--json")
     assert set(json.loads(told.out)["card0"].values()) == {"N/A"}
 
 
