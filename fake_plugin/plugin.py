@@ -17,10 +17,12 @@ from fake_plugin.inventory import Inventory
 from fake_plugin.log import say
 from fake_plugin.registration import Registration, Timing
 from fake_plugin.sockets import SocketNames
+from fake_plugin.vendors.place import BARE, Place
 from fake_plugin.watch import FolderWatch
 
 if TYPE_CHECKING:
     from fake_plugin.control.server import ControlServer
+    from fake_plugin.smi.toolbox import Toolbox
 
 _LOOK_WITHOUT_WATCH: Final = 0.5
 
@@ -32,7 +34,7 @@ class Plugin:
     """
 
     def __init__(self, config: Config, plan: Plan, timing: Timing) -> None:
-        self.inventory = Inventory.load(config.state_dir, config.node, plan)
+        self.inventory = Inventory.load(config.state_dir, config.node, plan, _place(config, plan))
         resources = self.inventory.resources
         health = Health(resource.name for resource in resources)
         self.switchboard = Switchboard(FaultBook(plan.faults))
@@ -48,6 +50,7 @@ class Plugin:
             Registration(resource, names, self.switchboard, timing, health)
             for resource in resources
         ]
+        self._tools = self._tools_of(config)
         self._health = HealthServer(health, config.health) if config.health else None
         self._threads = [
             threading.Thread(target=registration.run, name="registration")
@@ -61,6 +64,8 @@ class Plugin:
 
     def start(self) -> None:
         """Register everything, and keep it so."""
+        if self._tools:
+            self._tools.start()
         for thread in self._threads:
             thread.start()
         if self._watch:
@@ -78,6 +83,8 @@ class Plugin:
             registration.stop()
         for thread in self._threads:
             thread.join()
+        if self._tools:
+            self._tools.stop()
         if self._health:
             self._health.stop()
         if self._watch:
@@ -106,6 +113,15 @@ class Plugin:
         node = Node(self.inventory, self.switchboard, self.script, health, self.remove_socket)
         return open_control(config.control, config.token_file, node, config.pod_resources)
 
+    def _tools_of(self, config: Config) -> "Toolbox | None":
+        if not _has_tools(self.inventory.plan):
+            return None
+        from fake_plugin.metrics.endpoint import Endpoint  # noqa: PLC0415 - plain devices need none
+        from fake_plugin.smi.toolbox import Toolbox  # noqa: PLC0415
+
+        readings = Endpoint(self.inventory, config.pod_resources).readings
+        return Toolbox(config.state_dir, self.inventory.board, readings)
+
     def _watch_of(self, config: Config) -> FolderWatch | None:
         try:
             return FolderWatch(config.plugin_dir, self.look)
@@ -122,3 +138,18 @@ def _turns(inventory: Inventory) -> Iterator[Turn]:
         every = flap.seconds if flap.repeats else None
         for card in islice(cards, flap.device, flap.device + 1):
             yield Turn((card.uid,), flap.becomes, flap.breakage, flap.seconds, every)
+
+
+def _has_tools(plan: Plan) -> bool:
+    """Tell whether the node has cards that a vendor's tool would show."""
+    return any(share.accelerator for share in plan.shares)
+
+
+def _place(config: Config, plan: Plan) -> Place:
+    """Return what containers get with a device, which is put on the node here."""
+    tools = BARE
+    if _has_tools(plan):
+        from fake_plugin.smi.toolbox import install  # noqa: PLC0415 - plain devices need none
+
+        tools = install(config.state_dir)
+    return replace(tools, cdi_dir=config.cdi_dir)

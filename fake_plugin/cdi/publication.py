@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from fake_plugin import events
 from fake_plugin.cdi.devices import CdiDevices, specs_of
 from fake_plugin.cdi.folder import CdiFolder
-from fake_plugin.cdi.spec import Spec
 from fake_plugin.log import say
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fake_plugin.cdi.spec import Spec
 
 
 class Publication:

@@ -89,9 +89,13 @@ def start_plugin(folder: Path, tmp_path: Path) -> Iterator[StartPlugin]:
     started: list[Plugin] = []
 
     def start(
-        *shares: Share, node: str = "worker", timing: Timing = TIMING, health: str | None = None
+        *shares: Share,
+        node: str = "worker",
+        timing: Timing = TIMING,
+        health: str | None = None,
+        cdi_dir: Path | None = None,
     ) -> Plugin:
-        config = Config(Path("not-read"), node, folder, tmp_path, health)
+        config = Config(Path("not-read"), node, folder, tmp_path, health, cdi_dir=cdi_dir)
         shares = shares or (Share("chapter", "chapter-0", 2, resource=RESOURCE),)
         plugin = Plugin(config, Plan(shares), timing)
         started.append(plugin)
