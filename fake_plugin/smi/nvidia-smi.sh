@@ -205,7 +205,7 @@ esac
 [ "$action" != processes ] || action=:
 $action
 while [ -n "$every" ]; do
-    command -v sleep >/dev/null 2>&1 || not_imitated '--loop in an image that has no sleep'
+    [ -n "$(command -v sleep)" ] || not_imitated '--loop in an image that has no sleep'
     sleep "$every" || exit
     open_devices
     $action

@@ -79,6 +79,7 @@ take() {
 # where it is of a format that this program does not know.
 load() {
     mine='' driver='' runtime='' found=''
+    [ -r "$units" ] || return 1
     while IFS= read -r text; do
         case $text in
             'gpulab-units|'*)
@@ -96,7 +97,7 @@ load() {
                 is_mine && mine=$mine$text$newline
                 ;;
         esac
-    done 2>/dev/null <"$units"
+    done <"$units"
     [ -n "$found" ] || return 1
 }
 
@@ -125,5 +126,5 @@ show() {
 # Leaves the time in `now`, formatted by $1; empty where the image has no `date`.
 tell_time() {
     now=''
-    if command -v date >/dev/null 2>&1; then now=$(date "+$1"); fi
+    if [ -n "$(command -v date)" ]; then now=$(date "+$1"); fi
 }

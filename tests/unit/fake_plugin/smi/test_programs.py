@@ -53,6 +53,13 @@ def test_program_reads_the_table_where_it_is_mounted(program: str) -> None:
     assert "\nunits='/run/gpu-lab/units'\n" in programs.text(program)
 
 
+@pytest.mark.parametrize("program", programs.PROGRAMS.values())
+def test_program_needs_no_files_but_the_table(program: str) -> None:
+    """A root with a shell alone has no /dev/null to write to, and no /tmp for a here-document."""
+    lines = [line for line in programs.text(program).splitlines() if not line.startswith("#")]
+    assert [line for line in lines if "/dev/" in line or "<<" in line] == []
+
+
 def test_installed_program_runs_by_its_first_line(tmp_path: Path) -> None:
     """The program is one file that the kernel can start."""
     programs.install(tmp_path)
