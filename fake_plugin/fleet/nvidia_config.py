@@ -91,8 +91,8 @@ def misnamed(share: Share, config: Mapping[str, Any]) -> Iterator[BrokenRule]:
         there = {*devices_of(replace(share, sharing=None, alias=None))}
         here: Path = ("sharing", kind, "resources")
         if strangers := sorted(names - there):
-            rule = f"the pool has {', '.join(sorted(there))}"
-            yield BrokenRule(here, f"names {strangers[0]}", rule, "upstream would share nothing")
+            rule = f"NVIDIA's plugin would share nothing: the pool has {', '.join(sorted(there))}"
+            yield BrokenRule(here, f"names {strangers[0]}", rule, "name what the pool has")
         elif left := sorted(there - names):
             rule = "here all resources of a pool are shared"
             yield BrokenRule(here, f"leaves {left[0]} out", rule, "make a pool of its cards")

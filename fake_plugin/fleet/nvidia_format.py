@@ -7,12 +7,19 @@ with another value. All others are refused: upstream lets some of them through w
 a sharing that is silently not there teaches the wrong lesson (NVIDIA/k8s-device-plugin#1433).
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
-from fake_plugin.fleet.plan import IdStrategy, ListStrategy, PartitionStrategy, ReplicaPolicy
+from fake_plugin.fleet.plan import (
+    MOST_OF_A_CARD,
+    IdStrategy,
+    ListStrategy,
+    PartitionStrategy,
+    ReplicaPolicy,
+)
 
 #: Returns the rule that a value breaks, or None.
 _Check: TypeAlias = Callable[[object], str | None]
@@ -36,7 +43,11 @@ def _text(value: object) -> str | None:
 
 def _replicas(value: object) -> str | None:
     whole = isinstance(value, int) and not isinstance(value, bool)
-    return None if whole and value in range(2, _MOST + 1) else f"must be 2 to {_MOST}"
+    return (
+        None
+        if whole and value in range(2, MOST_OF_A_CARD + 1)
+        else f"must be 2 to {MOST_OF_A_CARD}"
+    )
 
 
 def _one_of(*texts: str) -> _Check:
@@ -54,15 +65,19 @@ def _some_of(*texts: str) -> _Check:
 
 
 def _default_only(default: object) -> _Check:
-    rule = f"fake hardware has nothing that it could change: leave it out, or at {default!r}"
+    leave = f"leave it out, or at {_as_written(default)}"
+    rule = f"fake hardware has nothing that it could change: {leave}"
     return lambda value: None if value == default else rule
+
+
+def _as_written(value: object) -> str:
+    return json.dumps(value, default=str, ensure_ascii=False)
 
 
 def _passed_over(value: object) -> None:
     del value
 
 
-_MOST: Final = 100_000
 _SHARED: Final[_Shape] = {
     "renameByDefault": _flag,
     "failRequestsGreaterThanOne": _flag,
@@ -161,5 +176,5 @@ def _places(shape: _Shape, path: str) -> Iterator[str]:
 
 
 def _seen(value: object) -> str:
-    text = repr(value)
+    text = _as_written(value)
     return f"is {text[:_SHOWN_CHARACTERS]}…" if len(text) > _SHOWN_CHARACTERS else f"is {text}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from fake_plugin.faults.fault import Fault
 from fake_plugin.hardware.accelerator import Accelerator
@@ -20,6 +20,9 @@ IdStrategy: TypeAlias = Literal["uuid", "index"]
 ReplicaPolicy: TypeAlias = Literal["distributed", "packed"]
 #: Whose names an Ascend card's resources have: those of its own plugin, or of HAMi's.
 Dialect: TypeAlias = Literal["official", "hami"]
+
+#: No list has room for more devices of one card, and one of that length must not even be counted.
+MOST_OF_A_CARD: Final = 100_000
 
 
 @dataclass(frozen=True)

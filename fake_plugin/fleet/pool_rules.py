@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
-from fake_plugin.fleet.plan import Partitions, Share
+from fake_plugin.fleet.plan import MOST_OF_A_CARD, Partitions, Share
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.layout import broken_card_rule, broken_node_rule
 from fake_plugin.resource_name import broken_rule
@@ -63,9 +63,7 @@ def _sharing_keys(sharing: Mapping[str, object]) -> Iterator[BrokenRule]:
 def _twice(pool: Mapping[str, object]) -> Iterator[BrokenRule]:
     for key in ("sharing", "answering"):
         if key in pool and "nvidiaConfig" in pool:
-            yield BrokenRule(
-                (key,), "is given beside nvidiaConfig", "which says the same", "choose"
-            )
+            yield BrokenRule((key,), "is given beside nvidiaConfig", "both say it", "remove one")
     partitions, config = pool.get("partitions"), pool.get("nvidiaConfig")
     if not isinstance(partitions, dict):
         return
@@ -162,6 +160,10 @@ def _sharing(share: Share) -> Iterator[BrokenRule]:
         what = f"is {share.sharing.memory_unit_mib}"
         rule = f"a card has {model.memory_mib} MiB"
         yield BrokenRule(("sharing", "memoryUnitMiB"), what, rule)
+    elif model.memory_mib > share.sharing.memory_unit_mib * MOST_OF_A_CARD:
+        what = f"is {share.sharing.memory_unit_mib}"
+        rule = f"a card of {model.memory_mib} MiB would be more than {MOST_OF_A_CARD} devices"
+        yield BrokenRule(("sharing", "memoryUnitMiB"), what, rule, "use a larger unit")
     if cut in {"single", "mixed"}:
         yield BrokenRule(here, "is percentage", "it divides whole cards", "remove partitions")
 

@@ -5,6 +5,7 @@ from typing import Final, get_args
 
 from fake_plugin.fleet.accelerators import accelerator_of
 from fake_plugin.fleet.plan import (
+    MOST_OF_A_CARD,
     Answering,
     Dialect,
     IdStrategy,
@@ -116,7 +117,7 @@ def _sharing(sharing: Mapping | None) -> Sharing | None:
     strategy = sharing.choice("strategy", _SHARING)
     return Sharing(
         strategy=strategy,
-        replicas=sharing.number("replicas", least=2, default=CORE_UNITS),
+        replicas=sharing.number("replicas", least=2, most=MOST_OF_A_CARD, default=CORE_UNITS),
         rename=sharing.flag("rename"),
         # NVIDIA's defaults: a client of MPS gets a share of one device, and two are no larger one.
         fail_above_one=sharing.flag("failRequestsGreaterThanOne", default=strategy == "mps"),

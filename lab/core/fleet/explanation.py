@@ -24,6 +24,7 @@ _LIMITS: Final = {
     "pools[].count": f"at most {MOST_DEVICES}: the kubelet takes no larger list from a plugin",
     "pools[].nodes": f"at most {MOST_NODES}, as many as Kubernetes supports in a cluster",
     "pools[].sharing.replicas": "at least 2: a device that is offered once is not shared",
+    "pools[].load.utilization": "at most 1: a part of the whole, and no percentage",
 }
 
 

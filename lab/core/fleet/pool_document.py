@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.config import JsonDict
 
 from fake_plugin.fleet.plan import (
+    MOST_OF_A_CARD,
     Dialect,
     IdStrategy,
     ListStrategy,
@@ -88,7 +89,7 @@ class SharingEntry(Entry):
 
     strategy: SharingStrategy
     """How the holders of a device share it."""
-    replicas: Annotated[int | None, Field(ge=2)] = None
+    replicas: Annotated[int | None, Field(ge=2, le=MOST_OF_A_CARD)] = None
     """How many times each device is offered. Not with `percentage`."""
     rename: bool | None = None
     """Whether the resource is offered as `<resource>.shared`. Not with `percentage`."""

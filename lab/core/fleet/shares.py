@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.accelerators import spelled_out
 from fake_plugin.fleet.broken_rule import BrokenRule
+from fake_plugin.fleet.offering import refuse_too_long
 from fake_plugin.fleet.plan import Share
 from fake_plugin.fleet.pool_rules import given_rules, share_rules
 from fake_plugin.fleet.shares import read_share
@@ -15,7 +17,7 @@ from lab.core.catalogue import catalogue, closest
 from lab.core.fleet.findings import Finding, FleetError, KeyPath, shown
 from lab.core.fleet.tree import Plain, parse
 
-_MOST_BYTES = 1024 * 1024
+_MOST_BYTES: Final = 1024 * 1024
 
 
 @dataclass
@@ -45,6 +47,18 @@ class Shares:
             self.findings.append(Finding(here, problem.what, problem.seen, problem.remedy))
         if len(self.findings) == before:
             self.found[index] = share
+            self._measure(here, share)
+
+    def _measure(self, here: KeyPath, share: Share) -> None:
+        # Of plain devices without NUMA nodes the limit of `count` is the right one.
+        if not share.accelerator and not share.numa:
+            return
+        try:
+            refuse_too_long(share)
+        except WrongUse as problem:
+            what = f"is {share.count}, and {problem.what}"
+            finding = Finding((*here, "count"), what, problem.seen, problem.remedy)
+            self.findings.append(finding)
 
     def _note(self, here: KeyPath, broken: Iterator[BrokenRule]) -> None:
         self.findings += (
@@ -81,10 +95,15 @@ class Shares:
                 text = opened.read(_MOST_BYTES).decode("utf-8")
             tree = parse(text, str(file))
         except (OSError, ValueError, FleetError) as error:
-            reason = error.findings[0].what if isinstance(error, FleetError) else str(error)
-            self.findings.append(Finding(path, f"cannot be read: {reason}"))
+            self.findings.append(Finding(path, f"is a file that cannot be read: {_reason(error)}"))
             return None
         for finding in tree.findings:
             what = f"has a mistake: {finding.render(str(file))}"
             self.findings.append(Finding(path, what))
         return tree.data
+
+
+def _reason(error: OSError | ValueError | FleetError) -> str:
+    if isinstance(error, FleetError):
+        return error.findings[0].what
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
