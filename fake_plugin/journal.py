@@ -7,7 +7,7 @@ of the 50 that the plugin has. Where more happens than that, the oldest lines go
 import json
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,6 +60,19 @@ class Record:
         return facts
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How many of what there were since the start, however few lines are kept of it.
+
+    `calls` that have ended, by name, resource and code; `lists` sent, by resource; `faults` met,
+    by call and resource.
+    """
+
+    calls: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    lists: Mapping[str, int] = field(default_factory=dict)
+    faults: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
 class Journal:
     """Numbers calls as they end, and keeps the last of them. Safe to use from threads."""
 
@@ -69,6 +82,9 @@ class Journal:
         self._bytes = 0
         self._next = 1
         self._open: dict[int, Record] = {}
+        self._calls: Counter[tuple[str, str, str]] = Counter()
+        self._lists: Counter[str] = Counter()
+        self._faults: Counter[tuple[str, str]] = Counter()
 
     @contextmanager
     def recording(self, record: Record) -> Iterator[Record]:
@@ -80,11 +96,16 @@ class Journal:
         finally:
             with self._lock:
                 del self._open[id(record)]
+                self._calls[record.call, record.resource, record.code] += 1
+                if record.fault:
+                    self._faults[record.call, record.resource] += 1
             self._write(record, {"code": record.code})
 
     def sent(self, record: Record, message: Message) -> None:
         """Write down one message of a stream that goes on."""
         record.sent += 1
+        with self._lock:
+            self._lists[record.resource] += 1
         record.answer = message
         self._write(record, {})
         record.answer = None
@@ -99,6 +120,11 @@ class Journal:
             start = min(max(number - first, 0), len(self._lines))
             lines = [*islice(self._lines, start, start + limit)]
             return lines, first + start + len(lines)
+
+    def tally(self) -> Tally:
+        """Return how many calls, lists and faults there were."""
+        with self._lock:
+            return Tally(dict(self._calls), dict(self._lists), dict(self._faults))
 
     def open_calls(self) -> list[Mapping[str, Shown]]:
         """Return the calls that have not ended: streams, and calls that a fault holds."""

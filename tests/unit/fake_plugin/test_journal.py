@@ -17,7 +17,7 @@ from fake_plugin.api.deviceplugin_pb2 import (
     Empty,
     ListAndWatchResponse,
 )
-from fake_plugin.journal import Journal, Record, shown
+from fake_plugin.journal import Journal, Record, Tally, shown
 
 GPU = "nvidia.com/gpu"
 
@@ -162,3 +162,17 @@ def test_a_line_far_too_long_says_so() -> None:
 def test_messages_are_shown_in_short(message: Message, expected: object) -> None:
     """Lists and texts end where a reader has seen enough."""
     assert shown(message) == expected
+
+
+def test_calls_are_counted_beyond_what_is_kept() -> None:
+    """By name, resource and code; lists as they are sent, faults as they are met."""
+    journal = after(*[GPU] * 5000)
+    with journal.recording(Record("ListAndWatch", GPU, Empty())) as record:
+        record.fault, record.code = "rule-1", "CANCELLED"
+        for _ in range(3):
+            journal.sent(record, ListAndWatchResponse())
+    assert journal.tally() == Tally(
+        calls={("Allocate", GPU, "OK"): 5000, ("ListAndWatch", GPU, "CANCELLED"): 1},
+        lists={GPU: 3},
+        faults={("ListAndWatch", GPU): 1},
+    )
