@@ -18,7 +18,7 @@ from fake_plugin.metrics.history import History
 List: TypeAlias = Literal["default", "operator"]
 Value: TypeAlias = Callable[[Reading, History], float | None]
 
-_BOTH: Final[tuple[List, ...]] = ("default", "operator")
+LISTS: Final[tuple[List, ...]] = ("default", "operator")
 #: Chips that retire pages where later ones remap rows.
 _RETIRE_PAGES: Final = frozenset({"pascal", "volta", "turing"})
 _PCIE_BYTES_PER_SECOND: Final = 2_000_000_000
@@ -34,7 +34,7 @@ class Field:
 
     metric: Metric
     value: Value
-    lists: tuple[List, ...] = _BOTH
+    lists: tuple[List, ...] = LISTS
     instances: bool = True
     decimals: int | None = None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.inventory import Inventory
+from fake_plugin.journal import Journal
 from fake_plugin.metrics import amd, ascend, dcgm, own, unified
 from fake_plugin.metrics.exposition import exposition
 from fake_plugin.metrics.families import Family
@@ -19,17 +20,20 @@ class Endpoint:
     """Renders the metrics of a node, and keeps what adds up. Safe to use from several threads.
 
     Make one as the plugin starts: errors are counted, and energy adds up, from then on.
-    `pod_resources` is the kubelet's socket, None where there is no kubelet to ask.
+    `pod_resources` is the kubelet's socket, None where there is no kubelet to ask; `journal` is
+    that of the plugin's calls, None where there is nobody who calls.
     """
 
     def __init__(
         self,
         inventory: Inventory,
         pod_resources: Path | None = None,
+        journal: Journal | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._inventory = inventory
         self._pod_resources = PodResources(pod_resources) if pod_resources else None
+        self._journal = journal or Journal()
         self._clock = clock
         self._meter = Meter()
         self._history = History(inventory.board)
@@ -60,4 +64,4 @@ class Endpoint:
         yield from amd.families(readings, self._history, inventory.node)
         yield from ascend.families(readings, inventory.node, now)
         yield from unified.families(readings, self._history, inventory.node)
-        yield from own.families(inventory, answer)
+        yield from own.families(inventory, self._journal.tally(), answer)

@@ -7,9 +7,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
+from fake_plugin.api.deviceplugin_pb2 import Empty
 from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.inventory import Inventory
+from fake_plugin.journal import Journal, Record
 from fake_plugin.metrics.dcgm import Style
 from fake_plugin.metrics.endpoint import Endpoint
 from tests.unit.fake_plugin.metrics.fixtures import H100, NODE, NOW, Node, board
@@ -103,6 +105,21 @@ def test_errors_are_counted_from_the_start_on(tmp_path: Path) -> None:
         node.board.mend_units([unit])
     found = scraped(endpoint, "accel_errors_total")
     assert [each.value for each in found if each.labels["kind"] == "xid"] == [2]
+
+
+def test_calls_are_those_of_the_journal(tmp_path: Path) -> None:
+    """With what they ended in; lists and faults beside them."""
+    journal = Journal()
+    with journal.recording(Record("Allocate", GPU, Empty())) as record:
+        record.code, record.fault = "UNKNOWN", "rule-1"
+    endpoint = Endpoint(inventory(tmp_path), journal=journal)
+    (calls,) = scraped(endpoint, "gpulab_plugin_calls_total")
+    assert (calls.labels, calls.value) == (
+        {"call": "Allocate", "resource": GPU, "code": "UNKNOWN"},
+        1,
+    )
+    assert [each.value for each in scraped(endpoint, "gpulab_plugin_faults_total")] == [1]
+    assert scraped(endpoint, "gpulab_plugin_lists_sent_total") == []
 
 
 def test_unplugged_card_is_gone(tmp_path: Path) -> None:

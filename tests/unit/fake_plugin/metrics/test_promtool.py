@@ -13,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from fake_plugin.journal import Tally
 from fake_plugin.metrics import amd, ascend, dcgm, own, unified
 from fake_plugin.metrics.families import Family, Metric, Sample
 from fake_plugin.metrics.history import History
@@ -50,6 +51,7 @@ DCGM_COUNTERS: Final = {
 }  # fmt: skip
 WHOLE: Final = (H100, T4, MI300X, MI210, ASCEND, ASCEND_310P)
 CUT: Final = ((H100, SLICE), (MI300X, CPX), (ASCEND, VNPU))
+TALLY: Final = Tally({("Allocate", "x.io/gpu", "OK"): 1}, {"x.io/gpu": 1}, {("Allocate", "x"): 1})
 EVERYTHING: Final = [
     *(reading(card(model, at), None, pod("train")) for at, model in enumerate(WHOLE)),
     *(reading(of, part(of, 0, p), pod("a")) for of, p in ((card(m, 9), p) for m, p in CUT)),
@@ -89,9 +91,9 @@ def test_our_own_metrics_pass_without_a_finding(tmp_path: Path, history: History
     """The unified schema, and what the plugin says of itself."""
     families = [
         *unified.families(EVERYTHING, history, NODE),
-        *own.families(Node(board(tmp_path), []), Answer({})),
+        *own.families(Node(board(tmp_path), []), TALLY, Answer({})),
     ]
-    assert len(families) == 11
+    assert len(families) == 14
     assert findings(families) == {}
 
 
