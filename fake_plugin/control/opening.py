@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from fake_plugin.control.metrics import Metrics
 from fake_plugin.control.node import Node
 from fake_plugin.control.routes import Routes
 from fake_plugin.control.server import ControlServer
@@ -16,6 +17,6 @@ def open_control(
 
     Raises `NotReady` and `WrongUse` for an address or a token that cannot be used.
     """
-    metrics = Endpoint(node.inventory, pod_resources)
-    routes = Routes(node, TokenFile(token_file), metrics.render)
+    metrics = Metrics(Endpoint(node.inventory, pod_resources, node.switchboard.journal))
+    routes = Routes(node, TokenFile(token_file), metrics.answer)
     return ControlServer(address, routes.answer)

@@ -15,8 +15,6 @@ from fake_plugin.errors import WrongUse
 from fake_plugin.log import say
 from fake_plugin.shortening import cut
 
-#: The text of the exposition format of Prometheus.
-METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_LINES: Final = 1000
 
 Route: TypeAlias = Callable[[Node, Request], Answer]
@@ -108,9 +106,9 @@ _OPEN: Final = ("/healthz", "/metrics")
 
 
 class Routes:
-    """Answers calls about a node; `metrics` is the text for Prometheus, which anyone may read."""
+    """Answers calls about a node; `metrics` those of Prometheus, which anyone may make."""
 
-    def __init__(self, node: Node, token: TokenFile, metrics: Callable[[], bytes]) -> None:
+    def __init__(self, node: Node, token: TokenFile, metrics: Callable[[Request], Answer]) -> None:
         self._node = node
         self._token = token
         self._metrics = metrics
@@ -119,7 +117,7 @@ class Routes:
         """Return the answer to a call; raises `Refusal`."""
         if request.path in _OPEN:
             _require_method(request, {"GET"})
-            return self._open(request.path)
+            return self._open(request)
         self._token.require(request.authorization, request.token)
         route = _route(request)
         if request.method == "GET":
@@ -129,9 +127,9 @@ class Routes:
         say(events.COMMANDED, call=f"{request.method} {request.path}")
         return done
 
-    def _open(self, path: str) -> Answer:
-        if path == "/metrics":
-            return Answer([self._metrics()], content_type=METRICS_TYPE)
+    def _open(self, request: Request) -> Answer:
+        if request.path == "/metrics":
+            return self._metrics(request)
         return answer({"node": self._node.inventory.node, "ready": self._node.health.is_ready})
 
 

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from fake_plugin.control.exchange import Request
+from fake_plugin.control.metrics import Metrics
 from fake_plugin.control.node import Node
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.routes import Routes
@@ -21,6 +22,7 @@ from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.script import Script
 from fake_plugin.health import Health
 from fake_plugin.inventory import Inventory
+from fake_plugin.metrics.endpoint import Endpoint
 
 TOKEN = "0123456789abcdef"  # noqa: S105 - of a node that is none
 GPU = "nvidia.com/gpu"
@@ -89,7 +91,7 @@ def routes(node: Node, tmp_path: Path) -> Routes:
     """Return the API of the node."""
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
-    return Routes(node, TokenFile(file), lambda: b"# no metrics\n")
+    return Routes(node, TokenFile(file), Metrics(Endpoint(node.inventory)).answer)
 
 
 @pytest.fixture

@@ -1,0 +1,50 @@
+"""GET /metrics, whose query chooses among what NVIDIA's exporter can be told to print.
+
+?dcgm=operator        the list of fields that the GPU Operator gives it, and not its own
+?hostname=Hostname    how the label of the node was spelt before release 4.8.3
+"""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+from fake_plugin.control.exchange import Answer, Request
+from fake_plugin.control.refusal import Refusal
+from fake_plugin.metrics.dcgm import Style
+from fake_plugin.metrics.dcgm_fields import LISTS
+from fake_plugin.metrics.endpoint import Endpoint
+from fake_plugin.metrics.exposition import CONTENT_TYPE
+
+_Word = TypeVar("_Word", bound=str)
+_KEYS: Final = ("dcgm", "hostname")
+
+
+class Metrics:
+    """Answers the scrapes of a node."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    def answer(self, request: Request) -> Answer:
+        """Return the text, in pieces; raises `Refusal` for a query that makes no sense."""
+        for name in request.query:
+            if name not in _KEYS:
+                raise _wrong(name, f"is not known: {' and '.join(_KEYS)} are", request.query[name])
+        style = Style(
+            fields=_chosen(request, "dcgm", LISTS),
+            hostname=_chosen(request, "hostname", ("hostname", "Hostname")),
+        )
+        return Answer(self._endpoint.pieces(style), content_type=CONTENT_TYPE)
+
+
+def _chosen(request: Request, name: str, words: Sequence[_Word]) -> _Word:
+    """Return which of the words the query says; the first where it says none."""
+    said = request.query.get(name, words[0])
+    for word in words:
+        if word == said:
+            return word
+    raise _wrong(name, f"must be {' or '.join(words)}", said)
+
+
+def _wrong(name: str, rule: str, seen: str) -> Refusal:
+    return Refusal(HTTPStatus.BAD_REQUEST, f"{name} {rule}", where="the query", seen=seen)
