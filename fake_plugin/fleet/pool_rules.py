@@ -142,11 +142,8 @@ def _sharing(share: Share) -> Iterator[BrokenRule]:
         return
     strategy, model = share.sharing.strategy, share.accelerator
     here = ("sharing", "strategy")
-    if model and model.vendor != "nvidia":
-        yield BrokenRule(
-            here, f"is {strategy}", f"the plugins of {model.vendor} do not share cards"
-        )
-        return
+    if strategy == "mps" and model and model.vendor != "nvidia":
+        yield BrokenRule(here, "is mps", "MPS is of NVIDIA's cards", "use time-slicing")
     cut = share.partitions and share.partitions.strategy
     if strategy == "mps" and cut in {"single", "mixed"}:
         rule = f"NVIDIA's plugin refuses it with the partition strategy {cut}"
