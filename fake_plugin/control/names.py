@@ -18,6 +18,8 @@ from fake_plugin.resource import Resource
 from fake_plugin.shortening import cut, few
 
 _SHOWN: Final = 4
+#: A longer number is no index, and may be too long to be read.
+_INDEX_DIGITS: Final = 18
 #: Vendors by the names of units, in the order in which those were asked for.
 Units: TypeAlias = dict[str, Vendor | None]
 
@@ -52,12 +54,12 @@ def every_unit(found: Iterable[Resource], *, cards: bool = False) -> Units:
 
 def units(inventory: Inventory, found: Iterable[Resource], names: tuple[str, ...]) -> Units:
     """Return the units of these names; a card that is named stands for all on it."""
-    return _named(names, _of_devices(inventory, found, _unit_names), "device")
+    return _named_devices(inventory, found, names, _unit_names, "device")
 
 
 def cards(inventory: Inventory, found: Iterable[Resource], names: tuple[str, ...]) -> Units:
     """Return the cards of these names, whether a card is named or something on it."""
-    return _named(names, _of_devices(inventory, found, _card_names), "card")
+    return _named_devices(inventory, found, names, _card_names, "card")
 
 
 def unplugged(inventory: Inventory, pool: str | None) -> dict[str, Card]:
@@ -71,24 +73,49 @@ def unplugged(inventory: Inventory, pool: str | None) -> dict[str, Card]:
 def unplugged_units(inventory: Inventory, pool: str | None, names: tuple[str, ...]) -> Units:
     """Return those of the unplugged cards that have these names."""
     alone = _has_one_pool(inventory)
-    every = (
+    every = [
         (name, card.uid, card)
         for card in unplugged(inventory, pool).values()
         for name in (card.uid, *_indices(card, None, alone=alone))
-    )
-    return _named(names, every, "unplugged card")
+    ]
+    return _named(names, every, every, "unplugged card")
 
 
-_Named: TypeAlias = Iterator[tuple[str, str, Card]]
+_Named: TypeAlias = Iterable[tuple[str, str, Card]]
 _Naming: TypeAlias = Callable[[Device, bool], Iterator[tuple[str, str]]]
 
 
-def _of_devices(inventory: Inventory, found: Iterable[Resource], naming: _Naming) -> _Named:
+def _named_devices(
+    inventory: Inventory,
+    found: Iterable[Resource],
+    names: tuple[str, ...],
+    naming: _Naming,
+    noun: str,
+) -> Units:
     alone = _has_one_pool(inventory)
-    for resource in found:
-        for device in resource.devices:
-            for name, unit in naming(device, alone):
-                yield name, unit, device.card
+    devices = [device for resource in found for device in resource.devices]
+    likely = _of_devices(_likely(devices, names), naming, alone=alone)
+    return _named(names, likely, _of_devices(devices, naming, alone=alone), noun)
+
+
+def _of_devices(devices: Iterable[Device], naming: _Naming, *, alone: bool) -> _Named:
+    for device in devices:
+        for name, unit in naming(device, alone):
+            yield name, unit, device.card
+
+
+def _likely(devices: Iterable[Device], names: tuple[str, ...]) -> Iterator[Device]:
+    """Yield the devices that could have one of the names.
+
+    To write down every name of 20 000 devices takes longer than a flap may.
+    """
+    wanted = set(names)
+    parts = {part for name in names for part in name.split("/")}
+    indices = {int(part) for part in parts if part.isdecimal() and len(part) <= _INDEX_DIGITS}
+    for device in devices:
+        card = device.card
+        if card.index in indices or not wanted.isdisjoint((device.id, device.unit, card.uid)):
+            yield device
 
 
 def _unit_names(device: Device, alone: bool) -> Iterator[tuple[str, str]]:  # noqa: FBT001 - one of two shapes
@@ -117,20 +144,21 @@ def _has_one_pool(inventory: Inventory) -> bool:
     return len({share.pool for share in inventory.plan.shares}) == 1
 
 
-def _named(names: tuple[str, ...], every: Iterable[tuple[str, str, Card]], noun: str) -> Units:
-    """Return what the names stand for; refuses one that stands for nothing, or for two things."""
+def _named(names: tuple[str, ...], likely: _Named, every: _Named, noun: str) -> Units:
+    """Return what the names stand for; refuses one that stands for nothing, or for two things.
+
+    What they stand for is among `likely`; what else there is, an error takes from `every`.
+    """
     wanted, found = set(names), dict[str, str]()
     vendors: Units = {}
-    known = list[str]()
-    for name, unit, card in every:
+    for name, unit, card in likely:
         if name in wanted:
             if found.setdefault(name, unit) != unit:
                 raise _ambiguous(noun, name, found[name], unit)
             vendors[unit] = _vendor(card)
-        if len(known) < _SHOWN and unit not in known:
-            known.append(unit)
     if missing := [name for name in names if name not in found]:
-        raise _unknown(noun, missing, known)
+        known = dict.fromkeys(unit for _, unit, _ in every)
+        raise _unknown(noun, missing, list(known)[:_SHOWN])
     return {found[name]: vendors[found[name]] for name in names}
 
 
