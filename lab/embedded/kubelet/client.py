@@ -25,6 +25,7 @@ class PluginClient:
         #: The newest list, by ID; None before the first.
         self.devices: dict[str, Device] | None = None
         self.lists = 0
+        #: The stream has ended, and the kubelet has drawn its conclusions.
         self.ended = threading.Event()
         self._ledger = ledger
         self._connection = Connection(request.resource_name, self.path, node.journal, node.clock)
@@ -52,10 +53,10 @@ class PluginClient:
     def watch(self) -> None:
         """Take in lists until the stream ends."""
         for message in self._connection.lists():
-            self.devices = {each.id: each for each in read_devices(message.devices)}
+            devices = read_devices(message.devices)
+            self._ledger.listed(self.resource, devices)
+            self.devices = {each.id: each for each in devices}
             self.lists += 1
-            self._ledger.listed(self.resource, message)
-        self.ended.set()
 
     def disconnect(self) -> None:
         """End the connection, and take down that the plugin went away."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fake_plugin.api.deviceplugin_pb2 import DevicePluginOptions, ListAndWatchResponse
+from fake_plugin.api.deviceplugin_pb2 import DevicePluginOptions
 from lab.embedded.kubelet.connection import Connection, PluginError
-from lab.embedded.kubelet.device import Device, read_devices
+from lab.embedded.kubelet.device import Device
 from lab.embedded.kubelet.endpoint import Endpoint
 from lab.embedded.kubelet.holdings import Holdings
 from lab.embedded.kubelet.node import Node
@@ -98,9 +98,8 @@ class Ledger:
                 self._mark_unhealthy(resource)
                 endpoint.stop()
 
-    def listed(self, resource: str, message: ListAndWatchResponse) -> None:
+    def listed(self, resource: str, devices: Collection[Device]) -> None:
         """Replace all devices of the resource by those of the list."""
-        devices = read_devices(message.devices)
         with self.lock:
             before = self.devices.get(resource, {})
             # A device that is listed twice, once in each state, is in both sets, as upstream.
@@ -113,9 +112,9 @@ class Ledger:
         self._save()
 
     def figures(self) -> Figures:
-        """Return the numbers of devices as they are known now; nothing expires by it."""
+        """Return the numbers of devices as they are known now; only a report lets any expire."""
         with self.lock:
-            return self._figures(self._expired())
+            return self._figures(frozenset())
 
     def report(self) -> Report:
         """Return what the status of the node is made of, and forget what has expired."""

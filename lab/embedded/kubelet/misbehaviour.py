@@ -15,8 +15,6 @@ class Misbehaviour:
     never_watches: bool = False
     #: A start leaves the sockets of plugins where they are.
     keeps_sockets: bool = False
-    #: A stop takes kubelet.sock away, as no kubelet that is killed does.
-    removes_its_socket: bool = False
     #: Register does not go on before this is set; a stop sets it.
     released: threading.Event | None = None
     #: Called when Register is.

@@ -166,6 +166,7 @@ class Registration(RegistrationServicer):
         if known:
             self._with_clients(self._clients.drop, known)
             known.disconnect()
+        client.ended.set()
 
     def _with_clients(self, act: Callable[[PluginClient], T], client: PluginClient) -> T:
         with self._lock:

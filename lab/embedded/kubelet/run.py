@@ -70,8 +70,6 @@ class Run:
         self._registration.close()
         for server in self._servers:
             server.wait()
-            if self._node.misbehaviour.removes_its_socket:
-                server.path.unlink(missing_ok=True)
 
     def _prepare_folder(self) -> None:
         folder = self._node.folder

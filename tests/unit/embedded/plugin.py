@@ -2,7 +2,7 @@
 
 # ruff: noqa: N802 - the names of the calls are those of the API
 
-import queue
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -78,7 +78,9 @@ class ScriptedPlugin(DevicePluginServicer):
     def __init__(self, folder: Path, name: str = "plugin.sock") -> None:
         self.path = folder / name
         self.script = Script()
-        self._lists: queue.Queue[ListAndWatchResponse | str] = queue.Queue()
+        self._lists: list[ListAndWatchResponse | str] = []
+        self._changed = threading.Condition()
+        self._stopping = False
         self._workers = ThreadPoolExecutor(8)
         self._server = grpc.server(self._workers)
         add_DevicePluginServicer_to_server(self, self._server)
@@ -103,16 +105,17 @@ class ScriptedPlugin(DevicePluginServicer):
 
     def list(self, *devices: list[Device]) -> None:
         """Send a list."""
-        together = [each for some in devices for each in some]
-        self._lists.put(ListAndWatchResponse(devices=together))
+        self._say(ListAndWatchResponse(devices=[each for some in devices for each in some]))
 
     def end_stream(self, error: str = "enough") -> None:
-        """End the stream with an error, as soon as there is one."""
-        self._lists.put(error)
+        """End the streams with an error, as soon as there are any."""
+        self._say(error)
 
     def stop(self) -> None:
         """End everything, as a process that is killed; once is enough."""
-        self.end_stream()
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
         self._server.stop(None).wait()
         self._workers.shutdown()
         self.path.unlink(missing_ok=True)
@@ -128,10 +131,13 @@ class ScriptedPlugin(DevicePluginServicer):
     def ListAndWatch(
         self, request: Empty, context: grpc.ServicerContext
     ) -> Iterator[ListAndWatchResponse]:
-        """Send what `list` was called with, until `end_stream`."""
+        """Send the newest list, and each that follows, until the end of either side."""
         del request
-        while True:
-            yield _answer(self._lists.get(), context)
+        context.add_callback(self._wake)
+        sent = max(len(self._lists) - 1, 0)
+        while self._has_more_than(sent, context):
+            yield _answer(self._lists[sent], context)
+            sent += 1
 
     def GetPreferredAllocation(
         self, request: PreferredAllocationRequest, context: grpc.ServicerContext
@@ -154,6 +160,25 @@ class ScriptedPlugin(DevicePluginServicer):
     ) -> PreStartContainerResponse:
         """Answer by the script."""
         return _answer(self.script.pre_start(request) or PreStartContainerResponse(), context)
+
+    def _say(self, says: ListAndWatchResponse | str) -> None:
+        with self._changed:
+            self._lists.append(says)
+            self._changed.notify_all()
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _has_more_than(self, sent: int, context: grpc.ServicerContext) -> bool:
+        """Wait for another list, or the end; tell which it is."""
+
+        def is_over() -> bool:
+            return self._stopping or not context.is_active()
+
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._lists) > sent or is_over())
+            return not is_over()
 
 
 def _answer(scripted: T | str, context: grpc.ServicerContext) -> T:

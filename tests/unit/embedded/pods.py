@@ -1,0 +1,24 @@
+"""Pods for tests."""
+
+from lab.embedded.kubelet.pod import Container, Kind, Pod
+from tests.unit.embedded.plugin import RESOURCE
+
+
+def app(name: str = "app", **limits: int) -> Container:
+    """Return a container; limits are of `example.com/<name>`."""
+    return Container(name, {f"example.com/{key}": value for key, value in limits.items()})
+
+
+def pod_of(uid: str, count: int, resource: str = RESOURCE) -> Pod:
+    """Return a pod with one container that needs so many devices."""
+    return pod_with(uid, Container("app", {resource: count}))
+
+
+def pod_with(uid: str, *containers: Container) -> Pod:
+    """Return a pod with these containers."""
+    return Pod(uid, f"pod-{uid}", containers)
+
+
+def init(name: str, count: int, kind: Kind = Kind.INIT) -> Container:
+    """Return an init container, or a sidecar, that needs so many devices."""
+    return Container(name, {RESOURCE: count}, kind)
