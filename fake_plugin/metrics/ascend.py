@@ -7,7 +7,6 @@ of HBM. A chip that is cut up has one row, and each vNPU that a container holds 
 `container_npu_*` is not written for vNPUs, where it once repeated the figures of the whole chip.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,8 +20,6 @@ EXPORTER_VERSION: Final = "7.0.0"
 _KIB_PER_MIB: Final = 1024
 _VOLTS: Final = 0.9
 _HEX: Final = 16
-#: The numbers of vNPUs begin here.
-_FIRST_VNPU: Final = 100
 #: How a chip is called of which the fleet does not say the architecture.
 _SOME_CHIP: Final = "910"
 #: Chips without HBM.
@@ -164,7 +161,7 @@ _VERSION: Final = _gauge("npu_exporter_version_info", "version of the exporter, 
 _NAME: Final = _gauge("npu_chip_info_name", "name of the NPU, with value 1")
 
 
-def families(readings: Iterable[Reading], node: str, now: float) -> Iterator[Family]:
+def families(readings: Iterable[Reading], now: float) -> Iterator[Family]:
     """Return the families of the NPUs among the readings, sorted by name.
 
     `now` is in seconds since the epoch.
@@ -172,7 +169,7 @@ def families(readings: Iterable[Reading], node: str, now: float) -> Iterator[Fam
     npus = [each for each in readings if each.card.model and each.card.model.vendor == "ascend"]
     if not npus:
         return
-    chips = [_chip(node, tuple(parts)) for _, parts in groupby(npus, lambda npu: npu.card)]
+    chips = [_chip(tuple(parts)) for _, parts in groupby(npus, lambda npu: npu.card)]
     stamp = int(now * 1000)
     version = Sample((("exporterVersion", EXPORTER_VERSION),), 1)
     found = [
@@ -218,7 +215,7 @@ def _family(metric: Metric, figures: Iterable[tuple[Labels, float | None]], stam
     return Family(metric, known)
 
 
-def _chip(node: str, readings: tuple[Reading, ...]) -> _Chip:
+def _chip(readings: tuple[Reading, ...]) -> _Chip:
     card = readings[0].card
     holder = only_holder(held for each in readings for held in each.holders)
     labels = (
@@ -228,7 +225,7 @@ def _chip(node: str, readings: tuple[Reading, ...]) -> _Chip:
         ("namespace", holder.namespace if holder else ""),
         ("pcie_bus_info", card.pci.upper()),
         ("pod_name", holder.pod if holder else ""),
-        ("vdie_id", vdie_id(node, card)),
+        ("vdie_id", card.serial),
     )
     return _Chip(card, readings, holder, labels)
 
@@ -239,6 +236,7 @@ def _named(chip: _Chip) -> Labels:
 
 
 def _vnpu_labels(npu: Reading, partition: Partition, holder: Holder) -> Labels:
+    """Return the labels of a vNPU, whose number is in its name: `Ascend910-2c-100-1`."""
     return (
         ("aicore_count", f"{partition.profile.compute:.2f}"),
         ("container_name", holder.container),
@@ -247,7 +245,7 @@ def _vnpu_labels(npu: Reading, partition: Partition, holder: Holder) -> Labels:
         ("model_name", _model_name(npu.card)),
         ("namespace", holder.namespace),
         ("pod_name", holder.pod),
-        ("v_dev_id", str(_FIRST_VNPU + partition.index)),
+        ("v_dev_id", partition.uid.split("-")[-2]),
     )
 
 
@@ -258,12 +256,6 @@ def _model_name(card: Card) -> str:
 
 def _architecture(card: Card) -> str:
     return (card.model.architecture if card.model else None) or _SOME_CHIP
-
-
-def vdie_id(node: str, card: Card) -> str:
-    """Return the number of a die, unique in the world: made of what names the card in its node."""
-    digits = hashlib.sha256(f"{node}/{card.uid}".encode()).hexdigest().upper()
-    return "-".join(digits[at : at + 8] for at in range(0, 40, 8))
 
 
 def _kib(mib: int | None) -> int | None:

@@ -62,6 +62,6 @@ class Endpoint:
         readings = self._read(answer, now)
         yield from dcgm.families(readings, self._history, inventory.node, style)
         yield from amd.families(readings, self._history, inventory.node)
-        yield from ascend.families(readings, inventory.node, now)
+        yield from ascend.families(readings, now)
         yield from unified.families(readings, self._history, inventory.node)
         yield from own.families(inventory, self._journal.tally(), answer)

@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 from fake_plugin.hardware.breakage import Kind
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.reading import Holder, Reading
-from fake_plugin.metrics.ascend import vdie_id
 from fake_plugin.metrics.families import Family, Labels, Metric, Sample, Type, only_holder
 from fake_plugin.metrics.history import History
 
@@ -136,8 +135,10 @@ def _of_cards(
 
 def _errors(cards: Iterable[_Whole], history: History, node: str) -> Iterator[Sample]:
     for whole in cards:
-        parts = [(unit.unit, _part(unit)) for unit in whole.units if unit.partition]
-        for unit, part in [(whole.card.uid, ""), *parts]:
+        # AMD calls the first partition as it calls the card: its errors are the card's.
+        card = whole.card.uid
+        parts = {unit.unit: _part(unit) for unit in whole.units if unit.unit != card}
+        for unit, part in {card: "", **parts}.items():
             counts = dict.fromkeys(() if part else _KINDS.get(_vendor(whole.card), ()), 0)
             for breakage, times in history.errors(unit).items():
                 counts[breakage.kind] = counts.get(breakage.kind, 0) + times
@@ -158,7 +159,7 @@ def _labels(card: Card, part: str, node: str, holder: Holder | None) -> Labels:
     return (
         ("vendor", _vendor(card)),
         ("model", card.model.name if card.model else ""),
-        ("device_id", _device_id(card, node)),
+        ("device_id", _device_id(card)),
         ("index", str(card.minor)),
         ("partition", part),
         ("node", node),
@@ -168,11 +169,12 @@ def _labels(card: Card, part: str, node: str, holder: Holder | None) -> Labels:
     )
 
 
-def _device_id(card: Card, node: str) -> str:
-    """Return what the vendor's own metrics call the card, so that both can be joined."""
-    if _vendor(card) == "ascend":
-        return vdie_id(node, card)
-    return (card.serial or card.uid) if _vendor(card) == "amd" else card.uid
+def _device_id(card: Card) -> str:
+    """Return what the vendor's own metrics call the card, so that both can be joined.
+
+    AMD has its serial number, and Ascend the number of the die.
+    """
+    return card.uid if _vendor(card) == "nvidia" else card.serial or card.uid
 
 
 def _vendor(card: Card) -> str:

@@ -33,7 +33,7 @@ def families(tmp_path: Path) -> dict[str, list[Family]]:
         "The plugin itself": kept(own.families(Node(board(tmp_path), []), TALLY, Answer({}))),
         "NVIDIA": kept(dcgm.families(EVERYTHING, history, NODE, dcgm.Style("operator"))),
         "AMD": kept(amd.families(EVERYTHING, history, NODE)),
-        "Ascend": kept(ascend.families(broken, NODE, NOW)),
+        "Ascend": kept(ascend.families(broken, NOW)),
     }
 
 

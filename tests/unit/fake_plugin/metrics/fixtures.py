@@ -45,14 +45,24 @@ _UIDS: Final = {"nvidia": "GPU-{:08x}", "amd": "0000:{:02x}:00.0", "ascend": "As
 def card(model: Accelerator | None, minor: int = 0, pool: str = "pool") -> Card:
     """Return the card of that number; cards of different numbers have nothing in common."""
     uid = (_UIDS[model.vendor] if model else "fake-{}").format(minor)
-    return Card(
-        uid, pool, minor, minor, model, pci=f"0000:{0x1A + minor:02x}:00.0", serial=f"SN{minor}"
-    )
+    if model is None:
+        return Card(uid, pool, minor, minor)
+    pci = f"0000:{0x1A + minor:02x}:00.0"
+    return Card(uid, pool, minor, minor, model, pci=pci, serial=f"SN{minor}")
 
 
 def part(of: Card, index: int, profile: Profile) -> Partition:
-    """Return a partition of a card."""
-    return Partition(f"{of.uid}/{index}", of, index, profile)
+    """Return a partition of a card, with a name of the vendor's shape."""
+    vendor = of.model.vendor if of.model else ""
+    return Partition(_part_uid(vendor, of, index, profile), of, index, profile)
+
+
+def _part_uid(vendor: str, of: Card, index: int, profile: Profile) -> str:
+    if vendor == "amd":
+        return f"amdgpu_xcp_{8 * of.minor + index}" if index else of.uid
+    if vendor == "ascend":
+        return f"Ascend910-{profile.name}-{100 + index}-{of.minor}"
+    return f"MIG-{of.minor:04x}-{index:04x}"
 
 
 def pod(name: str, namespace: str = "default", container: str = "main") -> Holder:

@@ -14,7 +14,6 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     ASCEND,
     ASCEND_310P,
     H100,
-    NODE,
     NOW,
     VNPU,
     card,
@@ -32,7 +31,7 @@ LABELS: Final = [
 
 def of(*readings: Reading) -> list[Family]:
     """Return the families of readings."""
-    return kept(ascend.families(readings, NODE, NOW))
+    return kept(ascend.families(readings, NOW))
 
 
 def mixed() -> list[Reading]:
@@ -134,14 +133,6 @@ def test_vnpu_has_its_own_figures_while_it_is_held() -> None:
     (total,) = [each for each in samples(families) if each.name == "vnpu_pod_total_memory"]
     assert (total.labels["aicore_count"], total.labels["v_dev_id"]) == ("5.00", "100")
     assert total.labels["pod_name"] == "train"
-
-
-def test_die_has_one_number_for_ever_and_no_other_has_it() -> None:
-    """Chips of two nodes have the same names, and their dies have not."""
-    found = ascend.vdie_id("node-a", card(ASCEND))
-    assert found == ascend.vdie_id("node-a", card(ASCEND))
-    others = {ascend.vdie_id("node-b", card(ASCEND)), ascend.vdie_id("node-a", card(ASCEND, 1))}
-    assert len({found, *others}) == 3
 
 
 def test_other_vendors_are_not_there() -> None:

@@ -8,13 +8,24 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from fake_plugin.api.deviceplugin_pb2 import Empty
-from fake_plugin.fleet.plan import Plan, Share, Sharing
+from fake_plugin.fleet.plan import Partitions, Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.inventory import Inventory
 from fake_plugin.journal import Journal, Record
 from fake_plugin.metrics.dcgm import Style
 from fake_plugin.metrics.endpoint import Endpoint
-from tests.unit.fake_plugin.metrics.fixtures import H100, NODE, NOW, Node, board
+from tests.unit.fake_plugin.metrics.fixtures import (
+    ASCEND,
+    CPX,
+    H100,
+    MI300X,
+    NODE,
+    NOW,
+    SLICE,
+    VNPU,
+    Node,
+    board,
+)
 from tests.unit.fake_plugin.metrics.lister import Lister
 
 GPU = "nvidia.com/gpu"
@@ -63,6 +74,35 @@ def test_four_pods_on_four_replicas_draw_what_one_card_draws(
     assert [(each.labels["pod"], each.value) for each in shares] == [
         (f"pod-{at}", 0.25) for at in range(4)
     ]
+
+
+CUT = {
+    "mig": Share(
+        "p", "p-0", 2, accelerator=H100, partitions=Partitions("mixed", {0: (SLICE.name,) * 7})
+    ),
+    "cpx": Share(
+        "p", "p-0", 2, accelerator=MI300X, partitions=Partitions("mixed", {0: (CPX.name,) * 8})
+    ),
+    "vnpu": Share(
+        "p", "p-0", 2, accelerator=ASCEND, partitions=Partitions("mixed", {0: (VNPU.name,) * 4})
+    ),
+    "hami": Share("p", "p-0", 2, accelerator=ASCEND, dialect="hami"),
+    "percentage": Share("p", "p-0", 2, accelerator=H100, sharing=Sharing("percentage", 100)),
+}
+
+
+@pytest.mark.parametrize("share", CUT.values(), ids=CUT)
+def test_two_idle_cards_are_two_cards_however_they_are_cut_or_shared(
+    tmp_path: Path, share: Share
+) -> None:
+    """Each draws 12 % of its limit, once, and no two samples have the same labels."""
+    endpoint = Endpoint(inventory(tmp_path, share))
+    limit = (share.accelerator and share.accelerator.power_watts) or 0
+    power = [each.value for each in scraped(endpoint, "accel_power_watts")]
+    assert power == pytest.approx([0.12 * limit] * 2)
+    families = text_string_to_metric_families(endpoint.render().decode())
+    every = [(each.name, *each.labels.items()) for family in families for each in family.samples]
+    assert len(every) == len(set(every))
 
 
 def test_answer_is_whole_without_a_kubelet(tmp_path: Path, socket: Path) -> None:

@@ -121,7 +121,7 @@ def test_amds_metrics_have_the_findings_of_amds_names(history: History) -> None:
 
 def test_ascends_metrics_have_the_findings_of_ascends_names() -> None:
     """One label with a capital in it."""
-    families = ascend.families(EVERYTHING, NODE, NOW)
+    families = ascend.families(EVERYTHING, NOW)
     assert findings(families) == {CAMEL: {"npu_exporter_version_info"}}
 
 

@@ -19,11 +19,11 @@ from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.card import Card, Partition
 from fake_plugin.hardware.reading import Holder, Reading
 from fake_plugin.metrics import unified
-from fake_plugin.metrics.ascend import vdie_id
 from fake_plugin.metrics.families import Family
 from fake_plugin.metrics.history import History
 from tests.unit.fake_plugin.metrics.fixtures import (
     ASCEND,
+    CPX,
     H100,
     MI300X,
     NODE,
@@ -182,7 +182,7 @@ def test_energy_of_ascend_is_not_invented(history: History) -> None:
     [
         (H100, card(H100).uid),
         (MI300X, "SN0"),
-        (ASCEND, vdie_id(NODE, card(ASCEND))),
+        (ASCEND, "SN0"),
         (None, "fake-0"),
     ],
 )
@@ -259,6 +259,14 @@ def test_error_of_a_partition_is_told_as_its_own(hardware: Board, history: Histo
         ("", "ecc", 0),
         (first.unit, "xid", 1),
     ]
+
+
+def test_error_of_amds_first_partition_is_counted_once(hardware: Board, history: History) -> None:
+    """It has the name of the card, and is the card's."""
+    gpu = card(MI300X)
+    parts = [reading(gpu, part(gpu, at, CPX)) for at in range(2)]
+    hardware.break_units([gpu.uid], Breakage("ecc", "double-bit"))
+    assert values(of(history, *parts), "accel_errors_total") == [1]
 
 
 figures = st.none() | st.integers(0, 2**20)
