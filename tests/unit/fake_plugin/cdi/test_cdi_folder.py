@@ -309,5 +309,7 @@ def test_the_page_on_cdi_shows_what_is_written(cdi: CdiFolder) -> None:
     nodes = [
         Edits(device_nodes=(DeviceNode(f"/dev/nvidia{index}", "/dev/null"),)) for index in (0, 1)
     ]
-    spec = build("nvidia.com", "gpu", {"GPU-0": nodes[0], "GPU-1": nodes[1]}, PROGRAM)
+    spec = build(
+        "k8s.device-plugin.nvidia.com", "gpu", {"GPU-0": nodes[0], "GPU-1": nodes[1]}, PROGRAM
+    )
     assert cdi.write(spec).read_text(encoding="utf-8") == example
