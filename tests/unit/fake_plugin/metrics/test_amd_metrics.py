@@ -1,7 +1,6 @@
 """The metrics of AMD's device-metrics-exporter."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -20,7 +19,6 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     MI210,
     MI300X,
     NODE,
-    board,
     card,
     idle,
     part,
@@ -35,18 +33,6 @@ LABELS: Final = [
     "gpu_memory_partition_type", "gpu_partition_id", "hostname", "job_id", "job_partition",
     "job_user", "kfd_process_id", "namespace", "pod", "serial_number",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def hardware(tmp_path: Path) -> Board:
-    """Return a board on which all is sound."""
-    return board(tmp_path)
-
-
-@pytest.fixture
-def history(hardware: Board) -> History:
-    """Return the errors of the board."""
-    return History(hardware)
 
 
 def of(history: History, *readings: Reading) -> list[Family]:

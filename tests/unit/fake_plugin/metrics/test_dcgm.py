@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -23,7 +22,6 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     SLICE,
     T4,
     UNKNOWN,
-    board,
     card,
     idle,
     part,
@@ -54,18 +52,6 @@ OF_AN_INSTANCE: Final = {
     "PCIE_REPLAY_COUNTER", "XID_ERRORS", "FB_FREE", "FB_USED", "NVLINK_BANDWIDTH_TOTAL",
     "VGPU_LICENSE_STATUS",
 }  # fmt: skip
-
-
-@pytest.fixture
-def hardware(tmp_path: Path) -> Board:
-    """Return a board on which all is sound."""
-    return board(tmp_path)
-
-
-@pytest.fixture
-def history(hardware: Board) -> History:
-    """Return the errors of the board."""
-    return History(hardware)
 
 
 def of(history: History, *readings: Reading, style: Style = DEFAULT) -> list[Family]:

@@ -1,6 +1,5 @@
 """The whole answer to GET /metrics, from a plan and a kubelet to the text."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,20 +28,6 @@ from tests.unit.fake_plugin.metrics.fixtures import (
 from tests.unit.fake_plugin.metrics.lister import Lister
 
 GPU = "nvidia.com/gpu"
-
-
-@pytest.fixture
-def socket(folder: Path) -> Path:
-    """Return where the kubelet listens."""
-    return folder / "kubelet.sock"
-
-
-@pytest.fixture
-def lister(socket: Path) -> Iterator[Lister]:
-    """Return a kubelet that listens."""
-    lister = Lister(socket)
-    yield lister
-    lister.stop()
 
 
 def inventory(folder: Path, *shares: Share) -> Inventory:

@@ -2,22 +2,13 @@
 
 from pathlib import Path
 
-import pytest
-
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.state import State, StateFile
 from fake_plugin.metrics.history import History
-from tests.unit.fake_plugin.metrics.fixtures import board
 
 LOST = Breakage("xid", "79")
 ECC = Breakage("ecc", "double-bit")
-
-
-@pytest.fixture
-def hardware(tmp_path: Path) -> Board:
-    """Return a board on which all is sound."""
-    return board(tmp_path)
 
 
 def test_history_counts_each_time_that_a_unit_breaks(hardware: Board) -> None:

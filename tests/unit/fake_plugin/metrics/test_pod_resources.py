@@ -1,9 +1,6 @@
 """Who holds which device, as the kubelet says it."""
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from fake_plugin.metrics.pod_resources import Answer, PodResources
 from tests.unit.fake_plugin.conftest import Said
@@ -20,20 +17,6 @@ class Clock:
     def __call__(self) -> float:
         """Return the time."""
         return self.now
-
-
-@pytest.fixture
-def socket(folder: Path) -> Path:
-    """Return where the kubelet listens."""
-    return folder / "kubelet.sock"
-
-
-@pytest.fixture
-def lister(socket: Path) -> Iterator[Lister]:
-    """Return a kubelet that listens."""
-    lister = Lister(socket)
-    yield lister
-    lister.stop()
 
 
 def test_holders_are_told_by_resource_and_device(lister: Lister, socket: Path) -> None:

@@ -59,12 +59,6 @@ EVERYTHING: Final = [
 ]
 
 
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    """Return no errors."""
-    return History(board(tmp_path))
-
-
 def findings(families: Iterable[Family]) -> dict[str, set[str]]:
     """Return what promtool finds, each with the metrics that it finds it of."""
     program = shutil.which("promtool")

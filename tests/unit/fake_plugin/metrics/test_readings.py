@@ -26,12 +26,6 @@ from tests.unit.fake_plugin.metrics.fixtures import (
 )
 
 
-@pytest.fixture
-def hardware(tmp_path: Path) -> Board:
-    """Return a board on which all is sound."""
-    return board(tmp_path)
-
-
 def whole(of: Card) -> Device:
     """Return the device that is all of a card."""
     return Device(of.uid, of)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -29,7 +28,6 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     NODE,
     SLICE,
     UNKNOWN,
-    board,
     card,
     idle,
     part,
@@ -42,18 +40,6 @@ LABELS: Final = [
     "vendor", "model", "device_id", "index", "partition", "node", "namespace", "pod", "container",
 ]  # fmt: skip
 FOUR: Final = tuple(pod(f"pod-{number}") for number in range(4))
-
-
-@pytest.fixture
-def hardware(tmp_path: Path) -> Board:
-    """Return a board on which all is sound."""
-    return board(tmp_path)
-
-
-@pytest.fixture
-def history(hardware: Board) -> History:
-    """Return the errors of the board."""
-    return History(hardware)
 
 
 def of(history: History, *readings: Reading) -> list[Family]:
