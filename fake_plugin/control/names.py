@@ -92,9 +92,9 @@ def _named_devices(
     naming: _Naming,
     noun: str,
 ) -> Units:
-    alone = _has_one_pool(inventory)
-    devices = [device for resource in found for device in resource.devices]
-    likely = _of_devices(_likely(devices, names), naming, alone=alone)
+    alone, found = _has_one_pool(inventory), list(found)
+    likely = _of_devices(_likely(found, names), naming, alone=alone)
+    devices = (device for resource in found for device in resource.devices)
     return _named(names, likely, _of_devices(devices, naming, alone=alone), noun)
 
 
@@ -104,18 +104,24 @@ def _of_devices(devices: Iterable[Device], naming: _Naming, *, alone: bool) -> _
             yield name, unit, device.card
 
 
-def _likely(devices: Iterable[Device], names: tuple[str, ...]) -> Iterator[Device]:
-    """Yield the devices that could have one of the names.
+def _likely(found: Iterable[Resource], names: tuple[str, ...]) -> Iterable[Device]:
+    """Return the devices that could have one of the names.
 
     To write down every name of 20 000 devices takes longer than a flap may.
     """
+    by_id = [device for resource in found for name in names if (device := resource.find(name))]
     wanted = set(names)
+    if wanted <= {device.id for device in by_id}:
+        return by_id
     parts = {part for name in names for part in name.split("/")}
     indices = {int(part) for part in parts if part.isdecimal() and len(part) <= _INDEX_DIGITS}
-    for device in devices:
-        card = device.card
-        if card.index in indices or not wanted.isdisjoint((device.id, device.unit, card.uid)):
-            yield device
+    return [
+        device
+        for resource in found
+        for device in resource.devices
+        if device.card.index in indices
+        or not wanted.isdisjoint((device.id, device.unit, device.card.uid))
+    ]
 
 
 def _unit_names(device: Device, alone: bool) -> Iterator[tuple[str, str]]:  # noqa: FBT001 - one of two shapes
