@@ -6,6 +6,7 @@ crash leaves behind is known to be ours.
 
 import json
 import os
+import secrets
 import shlex
 import shutil
 from contextlib import suppress
@@ -19,6 +20,9 @@ from lab.host.folders import Folders, unwritable
 
 Phase = Literal["creating", "ready"]
 _PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
+_PRIVATE: Final = 0o600
+#: The plugin refuses a token that is shorter.
+_LEAST_TOKEN: Final = 16
 
 
 class RecordDamaged(CheckFailed):
@@ -65,6 +69,11 @@ class LabFolder:
     def owner_mark(self) -> Path:
         """The folder that is mounted into every node, which shows that the node is ours."""
         return self.path / "node"
+
+    @property
+    def token(self) -> Path:
+        """The token of the plugins' control API, readable by the user alone (mode 0600)."""
+        return self.path / "token"
 
     @property
     def _record(self) -> Path:
@@ -125,10 +134,31 @@ class LabFolder:
             raise unwritable(self.path, "GPULAB_STATE_HOME", error) from error
         self.write_text(self._record, json.dumps(asdict(record), indent=2) + "\n")
 
-    def write_text(self, file: Path, text: str) -> None:
+    def control_token(self) -> str:
+        """Return the token of the control API; a new one where there is none that would do.
+
+        Raises `NotReady` like `write`.
+        """
+        token = self.known_token()
+        if len(token) < _LEAST_TOKEN:
+            token = secrets.token_urlsafe()
+            self.write_text(self.token, f"{token}\n", mode=_PRIVATE)
+        return token
+
+    def known_token(self) -> str:
+        """Return the token that was made, "" where there is none."""
+        try:
+            return self.token.read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            return ""
+
+    def write_text(self, file: Path, text: str, mode: int | None = None) -> None:
         """Write a file of the folder, whole or not at all; raises `NotReady` like `write`."""
         fresh = file.with_suffix(".new")
         try:
+            if mode is not None:
+                fresh.touch(mode)
+                fresh.chmod(mode)
             fresh.write_text(text, encoding="utf-8")
             fresh.replace(file)
         except OSError as error:

@@ -7,7 +7,8 @@
     │   ├── ApiFailed                  the API server refused, or is away (lab.cluster.client)
     │   └── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
     ├── UsageError            exit 2   the command line or a file of the user is wrong
-    │   └── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
+    │   ├── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
+    │   └── PluginRefused              a plugin knows no such thing (lab.cluster.plugin_api)
     ├── NotReady              exit 3   this machine, or what is on it, does not allow the command
     ├── TimedOut              exit 4   a wait ended without what was waited for
     └── Interrupted           exit 130 Ctrl-C or SIGTERM

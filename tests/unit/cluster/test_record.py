@@ -200,3 +200,22 @@ def test_files_that_stay_are_named(folder: LabFolder, monkeypatch: pytest.Monkey
         folder.remove()
     assert raised.value.commands == (f"rm -r {folder.path}",)
     assert "Permission denied" in raised.value.seen
+
+
+def test_token_is_made_once_and_kept(folder: LabFolder) -> None:
+    """Whoever may read the lab's folder may command its plugins, and nobody else."""
+    folder.write(RECORD)
+    assert folder.known_token() == ""
+    token = folder.control_token()
+    assert len(token) >= 32
+    assert (folder.control_token(), folder.known_token()) == (token, token)
+    assert folder.token.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("content", [b"", b"short\n", b"\xff" * 40])
+def test_token_that_no_plugin_would_take_is_made_anew(folder: LabFolder, content: bytes) -> None:
+    """Such as one that a full disk has cut off."""
+    folder.write(RECORD)
+    folder.token.write_bytes(content)
+    assert len(folder.control_token()) >= 32
+    assert folder.token.stat().st_mode & 0o777 == 0o600

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 GPU: Final = "fake.example.com/device"
 Json = dict[str, Any]
+#: Answers a call that came for a pod: method, path with its query, headers, body.
+Answering = Callable[[str, str, Mapping[str, str], bytes], tuple[int, bytes]]
 
 
 def node(
@@ -92,7 +94,8 @@ class FakeApi:
     """What is in the cluster, and how the server behaves.
 
     `refusal` is the status code, reason and message of each answer, `cut` breaks watches off
-    in the middle of a line, `comes` is what all nodes get once the plugin is applied.
+    in the middle of a line, `comes` is what all nodes get once the plugin is applied. `listening`
+    are pods with a port, as `pod:9441`, that the proxy reaches.
     """
 
     nodes: dict[str, Json] = field(default_factory=dict)
@@ -102,6 +105,7 @@ class FakeApi:
     refusal: tuple[int, str, str] | None = None
     cut: bool = False
     comes: dict[str, str] = field(default_factory=dict)
+    listening: dict[str, Answering] = field(default_factory=dict)
     address: str = ""
 
     def add(self, *nodes: Json) -> None:
@@ -168,10 +172,19 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(_list("Pod", self.cluster.selected(request.query)))
             case ["api", "v1", "namespaces", _, "pods", name, "log"] if name in self.cluster.logs:
                 self._answer_text(self.cluster.logs[name])
+            case ["api", "v1", "namespaces", _, "pods", name, "proxy", *_]:
+                self._pass_on(name)
             case ["api", "v1", "namespaces", _, "pods", name, "log"]:
                 self._fail(400, "BadRequest", f'container "c" in pod "{name}" is waiting to start')
             case _:
                 self._fail(404, "NotFound", f"nothing at {request.path}")
+
+    def do_POST(self) -> None:
+        request = self._received()
+        if not self._refused():
+            self._pass_on(request.path.split("/")[6])
+
+    do_DELETE = do_POST  # noqa: N815 - http.server's name
 
     def do_PATCH(self) -> None:
         request = self._received()
@@ -186,12 +199,24 @@ class _Handler(BaseHTTPRequestHandler):
             case _:
                 self._answer(request.body)
 
+    def _pass_on(self, pod: str) -> None:
+        """Call a pod as the proxy does: without the caller's credentials."""
+        answering = self.cluster.listening.get(pod)
+        if answering is None:
+            reason = "dial tcp 10.244.1.2:9441: connect: connection refused"
+            self._fail(503, "ServiceUnavailable", f"error trying to reach service: {reason}")
+            return
+        path = self.path.partition("/proxy")[2]
+        headers = {key: value for key, value in self.headers.items() if key != "Authorization"}
+        status, content = answering(self.command, path, headers, self._raw)
+        self._send(content, "application/json", status)
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
         """Keep the log out of the output of the tests."""
 
     def _received(self) -> Request:
         parts = urlsplit(self.path)
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        raw = self._raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         request = Request(
             method=self.command,
             path=parts.path,

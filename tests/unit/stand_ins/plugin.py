@@ -1,0 +1,54 @@
+"""The control API of a node's plugin, the real one, without a process or a server around it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+from fake_plugin.control.exchange import Request, answer
+from fake_plugin.control.node import Node
+from fake_plugin.control.refusal import Refusal
+from fake_plugin.control.routes import Routes
+from fake_plugin.control.token import TokenFile
+from fake_plugin.faults.interceptor import Switchboard
+from fake_plugin.fleet.plan import Plan
+from fake_plugin.hardware.script import Script
+from fake_plugin.health import Health
+from fake_plugin.inventory import Inventory
+
+TOKEN = "of-the-lab-0123456789"  # noqa: S105 - of a lab that is none
+
+
+class Plugin:
+    """A node with what a plan gives to it; `node` is what the API acts on."""
+
+    def __init__(self, name: str, plan: Plan, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / "token").write_text(TOKEN)
+        inventory = Inventory.load(folder, name, plan)
+        names = [resource.name for resource in inventory.resources]
+        health = Health(names)
+        for each in names:
+            health.set_ready(each, ready=True)
+        script = Script(inventory.board)
+        self.node = Node(inventory, Switchboard(), script, health, bool)
+        self._routes = Routes(self.node, TokenFile(folder / "token"), lambda _: answer({}))
+
+    def answer(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, bytes]:
+        """Answer as over HTTP."""
+        parts = urlsplit(path)
+        request = Request(
+            method,
+            parts.path,
+            dict(parse_qsl(parts.query)),
+            headers.get("Authorization", ""),
+            headers.get("X-Gpulab-Token", ""),
+            lambda: body,
+        )
+        try:
+            found = self._routes.answer(request)
+        except Refusal as refusal:
+            return int(refusal.status), json.dumps(refusal.as_json()).encode()
+        return int(found.status), b"".join(found.pieces)
