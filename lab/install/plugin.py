@@ -1,5 +1,6 @@
 """Puts the device plugin onto the nodes of a fleet, and waits for what it brings."""
 
+import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 NAMESPACE: Final = "kube-system"
 SELECTOR: Final = "app=fake-gpu-device-plugin"
+#: Where the control API of each pod listens.
+CONTROL_PORT: Final = 9441
 #: Nodes with this label run the plugin.
 NODE_LABEL: Final = "gpu-lab/device-plugin"
 _POOL_LABEL: Final = "gpu-lab/pool"
@@ -27,10 +30,14 @@ Manifest = dict[str, Any]
 Wanted = Mapping[str, Mapping[str, int]]
 
 
-def manifests(fleet: Fleet, image: str) -> tuple[Manifest, ...]:
-    """Return the plugin's objects for a placed fleet. A changed fleet is a changed pod template."""
+def manifests(fleet: Fleet, image: str, token: str) -> tuple[Manifest, ...]:
+    """Return the plugin's objects for a placed fleet: Secret, ConfigMap and DaemonSet.
+
+    A changed fleet is a changed pod template; a changed token reaches the pods that are there.
+    """
     template = resources.files("lab.install").joinpath("plugin.yaml").read_text(encoding="utf-8")
-    config_map, daemon_set = yaml.safe_load_all(template)
+    secret, config_map, daemon_set = yaml.safe_load_all(template)
+    secret["data"]["token"] = base64.b64encode(token.encode()).decode()
     text = fleet.to_yaml()
     config_map["data"]["fleet.yaml"] = text
     pod = daemon_set["spec"]["template"]
@@ -39,7 +46,7 @@ def manifests(fleet: Fleet, image: str) -> tuple[Manifest, ...]:
     container["image"] = image
     for amounts in container["resources"].values():
         amounts["memory"] = _memory(fleet)
-    return config_map, daemon_set
+    return secret, config_map, daemon_set
 
 
 def _memory(fleet: Fleet) -> str:
@@ -51,14 +58,14 @@ def _memory(fleet: Fleet) -> str:
     return f"{50 + most // 1000}Mi"
 
 
-def deploy(client: "Client", fleet: Fleet, image: str) -> None:
+def deploy(client: "Client", fleet: Fleet, image: str, token: str) -> None:
     """Label and taint the fleet's nodes, and apply the plugin's objects."""
     for node in fleet.nodes():
         name = str(node.node_name)
         client.label_node(name, {NODE_LABEL: "true", _POOL_LABEL: node.pool})
         if node.taint:
             client.taint_node(name, node.taint.key, node.taint.value, node.taint.effect)
-    for manifest in manifests(fleet, image):
+    for manifest in manifests(fleet, image, token):
         client.apply(manifest)
 
 

@@ -169,7 +169,7 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
     client = connect(cluster.folder.kubeconfig, order.name)
     with site.progress.step("Deploying the device plugin"):
         _withdraw_earlier(cluster, client, fleet, site)
-        plugin.deploy(client, fleet, image.reference)
+        plugin.deploy(client, fleet, image.reference, cluster.folder.control_token())
         cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
     with site.progress.step("Waiting for the devices to become allocatable") as step:
         plugin.wait_for_allocatable(client, fleet, order.timeout, step, order.name)

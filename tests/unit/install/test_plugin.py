@@ -1,5 +1,6 @@
 """What is put into a cluster for the device plugin, and the wait for its devices."""
 
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,22 @@ from lab.cluster.client import Client, connect
 from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet, Pool, load_fleet
 from lab.core.progress import Progress, Step
-from lab.install.plugin import deploy, manifests, missing, wait_for_allocatable, wanted_by, withdraw
+from lab.install.plugin import (
+    CONTROL_PORT,
+    deploy,
+    manifests,
+    missing,
+    wait_for_allocatable,
+    wanted_by,
+    withdraw,
+)
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, serving
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 NPU = "npu.example.com/chip"
 DAEMON_SET = "/apis/apps/v1/namespaces/kube-system/daemonsets/fake-gpu-device-plugin"
+TOKEN = "0123456789abcdef"  # noqa: S105 - of a cluster that is none
+SECRET = "/api/v1/namespaces/kube-system/secrets/gpu-lab-control"  # noqa: S105 - a path
 CONFIG_MAP = "/api/v1/namespaces/kube-system/configmaps/gpu-lab-fleet"
 
 
@@ -50,7 +61,7 @@ def step(progress: Progress) -> Iterator[Step]:
 @pytest.fixture
 def template() -> Any:  # noqa: ANN401 - a manifest
     """Return the pods' template."""
-    return manifests(fleet(), "image:1")[1]["spec"]["template"]
+    return manifests(fleet(), "image:1", TOKEN)[2]["spec"]["template"]
 
 
 @pytest.fixture
@@ -62,17 +73,34 @@ def container(template: Any) -> Any:  # noqa: ANN401 - a manifest
 
 def test_image_and_fleet_are_filled_in(container: Any, tmp_path: Path) -> None:  # noqa: ANN401
     """The plugin reads the fleet that `up` has placed, from the very same form."""
-    config_map, _ = manifests(fleet(), "image:1")
+    _, config_map, _ = manifests(fleet(), "image:1", TOKEN)
     (tmp_path / "fleet.yaml").write_text(config_map["data"]["fleet.yaml"])
     assert load_fleet(tmp_path / "fleet.yaml") == fleet()
     assert container["image"] == "image:1"
     assert container["imagePullPolicy"] == "Never"
 
 
+def test_token_comes_as_a_file_that_can_be_replaced(template: Any, container: Any) -> None:  # noqa: ANN401
+    """In a variable it would be of the pod's start; a Secret's file follows the Secret."""
+    secret, *_ = manifests(fleet(), "image:1", TOKEN)
+    assert b64decode(secret["data"]["token"]).decode() == TOKEN
+    (volume,) = (each for each in template["spec"]["volumes"] if "secret" in each)
+    assert volume["secret"] == {"secretName": secret["metadata"]["name"], "defaultMode": 0o400}
+    (mount,) = (each for each in container["volumeMounts"] if each["name"] == volume["name"])
+    assert f"--token-file={mount['mountPath']}/token" in container["args"]
+    assert mount["readOnly"]
+
+
+def test_control_api_listens_where_it_is_called(container: Any) -> None:  # noqa: ANN401
+    """The proxy of the API server takes the port from the lab."""
+    assert f"--control=0.0.0.0:{CONTROL_PORT}" in container["args"]
+    assert [each["containerPort"] for each in container["ports"]] == [CONTROL_PORT]
+
+
 def test_changed_fleet_is_a_changed_template(template: Any) -> None:  # noqa: ANN401
     """Kubernetes replaces pods whose template changes, and only those."""
-    same = manifests(fleet(), "image:1")[1]["spec"]["template"]
-    other = manifests(fleet(Pool("a", 1, GPU, 3)), "image:1")[1]["spec"]["template"]
+    same = manifests(fleet(), "image:1", TOKEN)[2]["spec"]["template"]
+    other = manifests(fleet(Pool("a", 1, GPU, 3)), "image:1", TOKEN)[2]["spec"]["template"]
     assert template == same
     assert template["metadata"]["annotations"] != other["metadata"]["annotations"]
 
@@ -88,11 +116,16 @@ def test_plugin_may_do_nothing_but_its_work(template: Any, container: Any) -> No
     assert container["resources"]["limits"]["memory"] == "50Mi"
 
 
-def test_plugin_sees_two_folders_of_its_node(template: Any) -> None:  # noqa: ANN401
-    """The kubelet's sockets and its own state; neither the host's network nor its processes."""
+def test_plugin_sees_few_folders_of_its_node(template: Any) -> None:  # noqa: ANN401
+    """The kubelet's sockets, CDI and its own state; neither the host's network nor processes."""
     volumes = template["spec"]["volumes"]
     paths = [each["hostPath"]["path"] for each in volumes if "hostPath" in each]
-    assert paths == ["/var/lib/kubelet/device-plugins", "/var/lib/gpu-lab"]
+    assert paths == [
+        "/var/lib/kubelet/pod-resources",
+        "/var/run/cdi",
+        "/var/lib/kubelet/device-plugins",
+        "/var/lib/gpu-lab",
+    ]
     assert not [key for key in template["spec"] if key.startswith("host")]
 
 
@@ -106,12 +139,13 @@ def test_deploying_labels_and_taints_nodes_and_applies_objects(
     client: Client, api: FakeApi
 ) -> None:
     """A node outside of the fleet is left alone."""
-    deploy(client, fleet(Pool("a", 1, GPU, 2, taint=True)), "image:1")
+    deploy(client, fleet(Pool("a", 1, GPU, 2, taint=True)), "image:1", TOKEN)
     labels = api.nodes["w1"]["metadata"]["labels"]
     assert (labels["gpu-lab/device-plugin"], labels["gpu-lab/pool"]) == ("true", "a")
     taint = {"key": GPU, "value": "present", "effect": "NoSchedule"}
     assert api.nodes["w1"]["spec"]["taints"] == [taint]
-    assert [bool(api.patches(path)) for path in (CONFIG_MAP, DAEMON_SET)] == [True, True]
+    applied = [each.path for each in api.requests if "/namespaces/" in each.path]
+    assert applied == [SECRET, CONFIG_MAP, DAEMON_SET]
     assert api.nodes["w2"] == node("w2")
 
 
@@ -127,7 +161,7 @@ def test_what_an_earlier_fleet_put_on_nodes_is_taken_back(
 ) -> None:
     """The node is as if the later fleet had been the first."""
     earlier = fleet(Pool("a", 1, GPU, 2, taint=True))
-    deploy(client, earlier, "image:1")
+    deploy(client, earlier, "image:1", TOKEN)
     withdraw(client, earlier, later)
     assert api.nodes["w1"]["spec"]["taints"] == []
     stays = any(each.node_name == "w1" for each in later.nodes())
@@ -137,7 +171,7 @@ def test_what_an_earlier_fleet_put_on_nodes_is_taken_back(
 def test_same_fleet_takes_nothing_back(client: Client, api: FakeApi) -> None:
     """An `up` on a lab that is up to date does not make its pods move."""
     same = fleet(Pool("a", 1, GPU, 2, taint=True))
-    deploy(client, same, "image:1")
+    deploy(client, same, "image:1", TOKEN)
     asked = len(api.requests)
     withdraw(client, same, same)
     assert len(api.requests) == asked
@@ -210,7 +244,7 @@ def test_node_that_is_not_ready_keeps_a_lab_from_being_ready(client: Client, api
 def test_memory_of_the_plugin_grows_with_its_devices(count: int, memory: str) -> None:
     """The chapter's 50 MiB hold for any usual count; a huge one must not be killed for it."""
     fleet = Fleet((Pool("a", 1, GPU, count, node_names=("w",)),))
-    _, daemon_set = manifests(fleet, "plugin:1")
+    *_, daemon_set = manifests(fleet, "plugin:1", TOKEN)
     (container,) = daemon_set["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"]["memory"] == memory
     assert container["resources"]["requests"]["memory"] == memory

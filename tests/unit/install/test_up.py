@@ -1,5 +1,6 @@
 """From nothing to devices, from whatever is there to devices, and back where that fails."""
 
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -130,6 +131,18 @@ def test_second_up_brings_up_to_date(
     assert worker["spec"]["taints"] == []
     there = "backend kind: the lab 't-lab' is there"
     assert said == [there, *(f"done: {step}" for step in STEPS[1:])]
+
+
+def test_token_is_the_same_after_a_second_up(
+    up: Callable[[Order], None], api: FakeApi, folder: LabFolder
+) -> None:
+    """It is in the lab's folder, and in a Secret for the plugins."""
+    up(ORDER)
+    up(ORDER)
+    secrets = api.patches("/api/v1/namespaces/kube-system/secrets/gpu-lab-control")
+    sent = [b64decode(each.body["data"]["token"]).decode() for each in secrets]
+    assert sent == [folder.known_token()] * 2
+    assert sent[0]
 
 
 def test_fleet_that_the_standing_lab_is_too_small_for_is_refused(
