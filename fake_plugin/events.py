@@ -41,7 +41,6 @@ LEFTOVER_REMOVED: Final = Event(
 WAITING: Final = Event(
     "waiting-for-kubelet", "the kubelet cannot be reached yet: trying again", logging.WARNING
 )
-LISTENING: Final = Event("listening", "serving the resource on a new socket")
 REGISTER_HELD: Final = Event(
     "register-held", "a fault holds the registration back: not registered until it is over"
 )
