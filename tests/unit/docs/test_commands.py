@@ -9,7 +9,6 @@ from typing import Any
 import click
 import pytest
 
-from fake_plugin.config import read_config
 from lab.cli.main import gpulab, run
 from lab.cluster.record import LabFolder
 from lab.core.exit_codes import ExitCode
@@ -96,19 +95,6 @@ def test_no_command_is_left_out_or_made_up() -> None:
     """The sections are the commands, in the order of `gpulab --help`."""
     titles = [each.title for each in PAGE.sections() if each.title.startswith("`gpulab ")]
     assert titles == [f"`{called}`" for called in COMMANDS]
-
-
-def test_the_plugins_options_have_their_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    """The rows of the plugin are what its own help lists, variables included."""
-    with pytest.raises(SystemExit):
-        read_config(["--help"], {})
-    told = re.findall(
-        r"(--[a-z-]+) [A-Z:]+\s.*?\[(GPULAB_\w+)\]", capsys.readouterr().out, re.DOTALL
-    )
-    rows = PAGE.section("`python -m fake_plugin`").rows()
-    assert [(row[0], row[1]) for row in rows] == [
-        (f"`{option}`", f"`{variable}`") for option, variable in told[-len(rows) :]
-    ]
 
 
 def test_exit_codes_are_all_there() -> None:

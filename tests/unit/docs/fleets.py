@@ -1,0 +1,31 @@
+"""What a fleet on a page comes to on a node."""
+
+from pathlib import Path
+
+from fake_plugin.fleet.plan import Plan
+from fake_plugin.fleet.reading import read_plan
+from fake_plugin.smi import programs
+from fake_plugin.vendors.place import HostMount, Place
+from lab.core.fleet import load_fleet
+
+
+def plan_of(text: str, node: str, folder: Path) -> Plan:
+    """Return what a fleet gives to a node, by the way that it goes from a reader to a plugin."""
+    written = folder / "as-written.yaml"
+    written.write_text(text, encoding="utf-8")
+    inlined = folder / "inlined.yaml"
+    inlined.write_text(load_fleet(written).to_yaml(), encoding="utf-8")
+    return read_plan(inlined, node)
+
+
+def place_of_a_lab() -> Place:
+    """Return what containers get beside devices on a node of a lab."""
+    return Place(
+        {
+            vendor: tuple(
+                HostMount(each.host_path, each.container_path)
+                for each in programs.mounts(vendor, "/var/lib/gpu-lab/tools")
+            )
+            for vendor in programs.PROGRAMS
+        }
+    )
