@@ -54,7 +54,9 @@ def _type(path: KeyPath, error: ErrorDetails) -> Finding:
 
 
 def _choice(path: KeyPath, error: ErrorDetails) -> Finding:
-    return Finding(path, f"is {shown(error['input'])}", f"must be {_ctx(error, 'expected')}")
+    # Pydantic says True where a file says true.
+    expected = _ctx(error, "expected").replace("True", "true")
+    return Finding(path, f"is {shown(error['input'])}", f"must be {expected}")
 
 
 def _limit(path: KeyPath, error: ErrorDetails) -> Finding:
@@ -83,7 +85,8 @@ def _value(path: KeyPath, error: ErrorDetails) -> Finding:
 
 
 def _ctx(error: ErrorDetails, key: str) -> str:
-    return str(error["ctx"][key])
+    value = error["ctx"][key]
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 _EXPLANATIONS: Final[dict[str, Callable[[KeyPath, ErrorDetails], Finding]]] = {

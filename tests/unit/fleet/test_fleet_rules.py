@@ -122,21 +122,76 @@ def test_rule_between_keys(findings_of: Callable[[str], list[str]], text: str, f
             "{at: 1s, node: p0-0, device: 2, becomes: toggled}",
             "health.script[0].device: is 2 (p0-0 has devices 0 to 1)",
         ),
+        (
+            "{at: 1s, node: p0-0, device: 0, becomes: unhealthy, xid: 79, ecc: single-bit}",
+            "health.script[0]: says xid and ecc (a card breaks for one reason)",
+        ),
+        (
+            "{at: 1s, node: p0-0, device: 0, becomes: healthy, xid: 79}",
+            (
+                "health.script[0].xid: is given where the device becomes healthy "
+                "(it says why a device breaks); remove it"
+            ),
+        ),
+        (
+            '{at: 1s, node: p0-0, device: 0, becomes: unhealthy, code: "80E01801"}',
+            (
+                "health.script[0].code: does not fit the device (nvidia cards have no fault-code: "
+                "that is for ascend); remove it"
+            ),
+        ),
+        (
+            "{at: 1s, node: p0-0, device: 0, becomes: unhealthy, code: 80e1}",
+            ('health.script[0].code: is "80e1" (eight hexadecimal digits, as in 80E01801)'),
+        ),
     ],
 )
 def test_rule_of_the_health_script(
     findings_of: Callable[[str], list[str]], flap: str, found: str
 ) -> None:
-    """A flap names a time, a node and a device that exist."""
-    text = pools("resource: a.example.com/x") + f"health: {{script: [{flap}]}}\n"
+    """A flap names a time, a node and a device that exist, and a reason that fits it."""
+    text = pools("accelerator: nvidia-l4-24gb") + f"health: {{script: [{flap}]}}\n"
     assert [line.split(": ", 1)[1] for line in findings_of(text)] == [found]
 
 
-def test_rule_of_faults(findings_of: Callable[[str], list[str]]) -> None:
-    """A fault names a node that exists."""
-    text = pools("resource: a.example.com/x") + "faults: [{call: Allocate, node: b-0, fails: x}]\n"
-    (line,) = findings_of(text)
-    assert line.endswith('faults[0].node: is "b-0", a node that no pool has (nodes: p0-0)')
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        (
+            "{call: Allocate, node: b-0, fails: x}",
+            '.node: is "b-0", a node that no pool has (nodes: p0-0)',
+        ),
+        (
+            "{call: Allocate}",
+            (": does not say what goes wrong (exactly one of fails, delay, hang, answers, drop)"),
+        ),
+        (
+            "{call: Allocate, fails: x, hang: true}",
+            ": says fails and hang (exactly one of fails, delay, hang, answers, drop)",
+        ),
+        (
+            "{call: Allocate, delay: 1s, code: ABORTED}",
+            ".code: is given with delay (only fails has a code)",
+        ),
+        (
+            "{call: Allocate, drop: 1s}",
+            (
+                '.call: is "Allocate" '
+                "(Allocate has no stream that could be dropped: only ListAndWatch has)"
+            ),
+        ),
+        (
+            "{call: Register, answers: empty}",
+            '.call: is "Register" (the answer to Register has no content that could be wrong)',
+        ),
+        ("{call: Allocate, hang: false}", ".hang: is false (must be true)"),
+        ("{call: Allocate, fails: x, code: OK}", '.code: is "OK" (a code of gRPC: CANCELLED, '),
+    ],
+)
+def test_rule_of_faults(findings_of: Callable[[str], list[str]], fault: str, found: str) -> None:
+    """A fault names a node that exists, and one thing that can go wrong with the call."""
+    (line,) = findings_of(pools("resource: a.example.com/x") + f"faults: [{fault}]\n")
+    assert f": faults[0]{found}" in line
 
 
 @pytest.mark.parametrize(
