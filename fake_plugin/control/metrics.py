@@ -10,10 +10,8 @@ from typing import Final, TypeVar
 
 from fake_plugin.control.exchange import Answer, Request
 from fake_plugin.control.refusal import Refusal
-from fake_plugin.metrics.dcgm import Style
-from fake_plugin.metrics.dcgm_fields import LISTS
-from fake_plugin.metrics.endpoint import Endpoint
-from fake_plugin.metrics.exposition import CONTENT_TYPE
+from fake_plugin.metrics.endpoint import CONTENT_TYPE, Endpoint
+from fake_plugin.metrics.style import HOSTNAMES, LISTS, Style
 
 _Word = TypeVar("_Word", bound=str)
 _KEYS: Final = ("dcgm", "hostname")
@@ -32,7 +30,7 @@ class Metrics:
                 raise _wrong(name, f"is not known: {' and '.join(_KEYS)} are", request.query[name])
         style = Style(
             fields=_chosen(request, "dcgm", LISTS),
-            hostname=_chosen(request, "hostname", ("hostname", "Hostname")),
+            hostname=_chosen(request, "hostname", HOSTNAMES),
         )
         return Answer(self._endpoint.pieces(style), content_type=CONTENT_TYPE)
 

@@ -3,7 +3,8 @@
     pod_resources   who holds which device       history   which errors there were
     load, meter     how busy it is, and was      readings  all of it, per unit of hardware
     dcgm, amd, ascend, unified, own              families of metrics, made of readings
-    families, exposition, endpoint               values, their text, and the whole answer
+    families, exposition                         values, and their text
+    scraper, style, endpoint                     the whole answer, and what of it can be chosen
 
 Names, types and labels are the vendors'; the figures behind them are made up.
 """

@@ -8,14 +8,14 @@ that neither list has.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from fake_plugin.hardware.driver import DRIVERS
 from fake_plugin.hardware.reading import Reading
-from fake_plugin.metrics.dcgm_fields import FIELDS, Field, List
+from fake_plugin.metrics.dcgm_fields import FIELDS, Field
 from fake_plugin.metrics.families import Family, Labels, Sample
 from fake_plugin.metrics.history import History
+from fake_plugin.metrics.style import Style
 
 #: The texts of the codes that matter in a lab; the exporter knows more of them.
 _XID_TEXTS: Final = {
@@ -37,17 +37,6 @@ _XID_TEXTS: Final = {
     120: "GSP Error",
 }
 _OTHER_XID: Final = "Unknown Error"
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """Which list of fields the exporter was given, and how it spells the label of the node.
-
-    It was `Hostname` before release 4.8.3 (NVIDIA/dcgm-exporter issue #655).
-    """
-
-    fields: List = "default"
-    hostname: Literal["hostname", "Hostname"] = "hostname"
 
 
 def families(

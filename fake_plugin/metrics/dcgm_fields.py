@@ -8,17 +8,16 @@ scrapes that users have published.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.metrics.families import Metric, Type
 from fake_plugin.metrics.history import History
+from fake_plugin.metrics.style import LISTS, List
 
-List: TypeAlias = Literal["default", "operator"]
 Value: TypeAlias = Callable[[Reading, History], float | None]
 
-LISTS: Final[tuple[List, ...]] = ("default", "operator")
 #: Chips that retire pages where later ones remap rows.
 _RETIRE_PAGES: Final = frozenset({"pascal", "volta", "turing"})
 _PCIE_BYTES_PER_SECOND: Final = 2_000_000_000

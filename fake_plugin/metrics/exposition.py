@@ -10,7 +10,6 @@ from typing import Final
 
 from fake_plugin.metrics.families import Family, Labels, Metric, Sample
 
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _PIECE_LINES: Final = 256
 
 

@@ -14,6 +14,7 @@ from fake_plugin.metrics.dcgm_fields import FIELDS
 from fake_plugin.metrics.families import Family, Metric
 from fake_plugin.metrics.history import History
 from fake_plugin.metrics.pod_resources import Answer
+from fake_plugin.metrics.style import Style
 from tests.unit.docs.pages import page
 from tests.unit.fake_plugin.metrics.fixtures import NODE, NOW, Node, board
 from tests.unit.fake_plugin.metrics.scrape import kept
@@ -31,7 +32,7 @@ def families(tmp_path: Path) -> dict[str, list[Family]]:
     return {
         "All vendors": kept(unified.families(EVERYTHING, history, NODE)),
         "The plugin itself": kept(own.families(Node(board(tmp_path), []), TALLY, Answer({}))),
-        "NVIDIA": kept(dcgm.families(EVERYTHING, history, NODE, dcgm.Style("operator"))),
+        "NVIDIA": kept(dcgm.families(EVERYTHING, history, NODE, Style("operator"))),
         "AMD": kept(amd.families(EVERYTHING, history, NODE)),
         "Ascend": kept(ascend.families(broken, NOW)),
     }

@@ -12,9 +12,9 @@ from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.metrics import dcgm
-from fake_plugin.metrics.dcgm import Style
 from fake_plugin.metrics.families import Family
 from fake_plugin.metrics.history import History
+from fake_plugin.metrics.style import Style
 from tests.unit.fake_plugin.metrics.fixtures import (
     H100,
     MI300X,

@@ -11,8 +11,8 @@ from fake_plugin.fleet.plan import Partitions, Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.inventory import Inventory
 from fake_plugin.journal import Journal, Record
-from fake_plugin.metrics.dcgm import Style
 from fake_plugin.metrics.endpoint import Endpoint
+from fake_plugin.metrics.style import Style
 from tests.unit.fake_plugin.metrics.fixtures import (
     ASCEND,
     CPX,

@@ -18,6 +18,7 @@ from fake_plugin.metrics import amd, ascend, dcgm, own, unified
 from fake_plugin.metrics.families import Family, Metric, Sample
 from fake_plugin.metrics.history import History
 from fake_plugin.metrics.pod_resources import Answer
+from fake_plugin.metrics.style import Style
 from tests.unit.fake_plugin.metrics.fixtures import (
     ASCEND,
     ASCEND_310P,
@@ -91,10 +92,8 @@ def test_our_own_metrics_pass_without_a_finding(tmp_path: Path, history: History
     assert findings(families) == {}
 
 
-@pytest.mark.parametrize("style", [dcgm.Style("default"), dcgm.Style("operator")])
-def test_nvidias_metrics_have_the_findings_of_nvidias_names(
-    history: History, style: dcgm.Style
-) -> None:
+@pytest.mark.parametrize("style", [Style("default"), Style("operator")])
+def test_nvidias_metrics_have_the_findings_of_nvidias_names(history: History, style: Style) -> None:
     """Every one has a label `modelName`, and no counter ends as counters should."""
     families = kept(dcgm.families(EVERYTHING, history, NODE, style))
     every = {family.metric.name for family in families}
