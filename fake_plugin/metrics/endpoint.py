@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fake_plugin.hardware.reading import Reading
 from fake_plugin.inventory import Inventory
 from fake_plugin.journal import Journal
 from fake_plugin.metrics.history import History
 from fake_plugin.metrics.style import Style
 
 if TYPE_CHECKING:
+    from fake_plugin.hardware.reading import Reading
     from fake_plugin.metrics.scraper import Scraper
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -49,7 +49,7 @@ class Endpoint:
         """Return the text bit by bit, of one moment all the same."""
         return self._scraper().pieces(style or Style(), self._clock())
 
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> "tuple[Reading, ...]":
         """Return what the hardware tells at this moment."""
         return self._scraper().readings(self._clock())
 
