@@ -24,6 +24,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "down": ("lab.cli.down:down", "Remove the lab and everything that it made."),
     "status": ("lab.cli.status:status", "Show the nodes, their devices and the plugins."),
     "logs": ("lab.cli.logs:logs", "Print what the device plugins say."),
+    "inject": ("lab.cli.inject:inject", "Break devices and calls, and mend them."),
+    "journal": ("lab.cli.journal:journal", "Print the calls between kubelet and plugins."),
     "doctor": ("lab.cli.doctor:doctor", "Check whether this machine can run a lab."),
     "image": ("lab.cli.image:image", "Build the images that a lab runs on."),
     "version": ("lab.cli.version:version", "Print the versions of the lab and what it pins."),

@@ -45,3 +45,9 @@ output_option = click.option(
     show_default=True,
     help="What to print on stdout.",
 )
+
+node_option = click.option(
+    "--node",
+    multiple=True,
+    help="A node, by its name in fleet or cluster; may be repeated. Default: all of the fleet.",
+)

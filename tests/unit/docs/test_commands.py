@@ -117,7 +117,7 @@ def test_the_labs_files_are_all_there() -> None:
     """Each file that a lab's folder may hold is named."""
     named = {row[0].strip("`") for row in PAGE.section("Files").rows()}
     folder = LabFolder(Path("state/gpu-lab"))
-    files = {folder.kubeconfig, folder.kind_config, folder.fleet, folder.owner_mark}
+    files = {folder.kubeconfig, folder.kind_config, folder.fleet, folder.owner_mark, folder.token}
     assert {each.name for each in files} | {"lab.json"} <= {Path(each).name for each in named}
 
 

@@ -1,0 +1,113 @@
+"""What the commands of `gpulab inject` have in common: ask nodes, say what came of it, go on."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from lab.cli.options import DEFAULT_NAME, name_option, node_option, output_option
+
+if TYPE_CHECKING:
+    from lab.cluster.plugin_api import PluginApi
+    from lab.install.plugins import Outcome
+    from lab.install.status import RunningLab
+
+Json = dict[str, Any]
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def on_nodes(command: Command) -> Command:
+    """Give a command the options of all that ask nodes."""
+    return node_option(name_option(output_option(command)))
+
+
+@dataclass(frozen=True)
+class Session:
+    """The nodes that a command asks, and how it says what came of it."""
+
+    name: str
+    nodes: Sequence[str]
+    output: str
+
+    def ask(self, asking: "Callable[[PluginApi], Json]", told: Callable[[Json], str]) -> None:
+        """Ask the nodes; print a line for each, and what to do next.
+
+        Raises, after all is printed, where a node has not done it.
+        """
+        outcomes = self.outcomes(asking)
+        if self.output == "json":
+            print_json(outcomes)
+        else:
+            for each in outcomes:
+                click.echo(f"{each.seat.title}: {_line(each, told)}")
+        self.end(outcomes, "inject list", "inject clear")
+
+    def show(
+        self,
+        asking: "Callable[[PluginApi], Json]",
+        told: Callable[[Json], Iterable[str]],
+        *following: str,
+    ) -> None:
+        """Ask the nodes; print several lines for each, and these commands to go on with."""
+        outcomes = self.outcomes(asking)
+        if self.output == "json":
+            print_json(outcomes)
+        else:
+            for each in outcomes:
+                if each.result is None:
+                    click.echo(f"{each.seat.title}: {_line(each, str)}")
+                    continue
+                click.echo(f"{each.seat.title}:")
+                for line in told(each.result):
+                    click.echo(f"  {line}")
+        self.end(outcomes, *following)
+
+    def outcomes(self, asking: "Callable[[PluginApi], Json]") -> "list[Outcome]":
+        """Ask the nodes, side by side."""
+        from lab.install.plugins import ask, seats
+
+        lab = self.lab()
+        return ask(lab, seats(lab, self.nodes), asking, named=bool(self.nodes))
+
+    def lab(self) -> "RunningLab":
+        """Return the lab of that name."""
+        from lab.cli.site import this_site
+        from lab.install.status import running_lab
+
+        return running_lab(this_site(), self.name)
+
+    def end(self, outcomes: "Sequence[Outcome]", *commands: str) -> None:
+        """Print the commands to paste next, or raise for what was not done."""
+        from lab.install.plugins import require_done
+
+        require_done(outcomes)
+        if self.output == "text":
+            click.echo("\nNext:")
+            for command in commands:
+                click.echo(f"  {self.command(command)}")
+
+    def command(self, text: str) -> str:
+        """Return a command of this lab, to paste."""
+        from lab.cli.program import program
+
+        named = "" if self.name == DEFAULT_NAME else f" --name {self.name}"
+        return f"{program()} {text}{named}"
+
+
+def print_json(outcomes: "Sequence[Outcome]") -> None:
+    """Print what came of it for tools."""
+    click.echo(json.dumps({"nodes": [each.as_json() for each in outcomes]}, indent=2))
+
+
+def _line(outcome: "Outcome", told: Callable[[Json], str]) -> str:
+    if outcome.result is not None:
+        return told(outcome.result)
+    what = outcome.error.what if outcome.error else ""
+    return f"{'skipped' if outcome.skipped else 'failed'}: {what}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things, as `1 device` or `2 devices`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
