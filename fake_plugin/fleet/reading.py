@@ -46,19 +46,19 @@ def read_plan(file: Path, node: str) -> Plan:
     pools = document.mappings("pools")
     _refuse_twins(pools)
     every = {pool.text("name"): (pool, _share(pool, 0)) for pool in pools}
+    loads = {name: read_load(pool) for name, (pool, _) in every.items()}
     flaps = [_flap(flap, every) for flap in _script(document)]
     faults = [
         _fault(fault, at, every) for at, fault in enumerate(document.mappings("faults", least=0), 1)
     ]
     shares = _shares(pools, node)
     here = {share.member for share in shares}
-    loads = {share.pool: read_load(every[share.pool][0]) for share in shares}
     return Plan(
         shares,
         _is_sticky(document),
         tuple(flap for member, flap in flaps if member in here),
         tuple(fault for member, fault in faults if shares and (member is None or member in here)),
-        {pool: load for pool, load in loads.items() if load is not None},
+        {share.pool: load for share in shares if (load := loads[share.pool]) is not None},
     )
 
 

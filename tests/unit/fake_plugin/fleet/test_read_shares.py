@@ -200,8 +200,9 @@ def test_nothing_is_for_a_node_of_no_pool(plan_of: Callable[..., Plan]) -> None:
     ],
     ids=str,
 )
+@pytest.mark.parametrize("node", ["a-0", "elsewhere"])
 def test_a_value_of_another_shape_is_refused(
-    refusal_of: Callable[..., str], pool: dict[str, Any], text: str
+    refusal_of: Callable[..., str], pool: dict[str, Any], text: str, node: str
 ) -> None:
-    """The error has the key, and what its value must be."""
-    assert refusal_of(**pool).startswith(text)
+    """The error has the key, and what its value must be; all nodes judge a file alike."""
+    assert refusal_of(node=node, **pool).startswith(text)
