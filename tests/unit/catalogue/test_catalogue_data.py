@@ -108,6 +108,16 @@ def test_every_profile_fits_as_often_as_it_says(model: Model) -> None:
 
 
 @EVERY_CUT
+def test_partitions_have_no_more_memory_than_their_card(model: Model) -> None:
+    """What is known of a profile's memory is within the card's, as often as it fits."""
+    accelerator = model.accelerator()
+    assert accelerator
+    for profile in accelerator.profiles:
+        if profile.memory_mib and accelerator.memory_mib:
+            assert profile.memory_mib * profile.most <= accelerator.memory_mib
+
+
+@EVERY_CUT
 def test_every_named_layout_fits(model: Model) -> None:
     """All-balanced takes all slices of compute and of memory."""
     cut, accelerator = model.cut, model.accelerator()
