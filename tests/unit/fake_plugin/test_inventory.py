@@ -1,17 +1,25 @@
 """From what the fleet gives to a node, and what became of it, to the node's resources."""
 
 from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from fake_plugin.errors import NotReady
 from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.card import Card
 from fake_plugin.inventory import Inventory
 from fake_plugin.resource import Resource
+from fake_plugin.vendors import generic
+from fake_plugin.vendors.offer import Offer
+from fake_plugin.vendors.place import Place
 from tests.unit.fake_plugin.conftest import Said
+from tests.unit.fake_plugin.kubelet import wait_until
 from tests.unit.fake_plugin.vendors.pools import H100, MI300X, cut, pool
 
 ONE = Share("one", "one-0", 3, resource="example.com/one", numa=(0, 0, 1))
@@ -154,3 +162,29 @@ def test_vendors_beside_each_other_keep_to_themselves(tmp_path: Path) -> None:
         ("amd.com/gpu", 4),
     ]
     assert inventory.resources[1].version == 0
+
+
+def test_of_two_changes_at_once_both_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slower refresh does not put back what the faster one has taken out."""
+    inventory = start(tmp_path)
+    one = inventory.resources[0]
+    first, second, third = one.devices
+    reached, go_on = Event(), Event()
+    offers = generic.offers
+
+    def slow(share: Share, cards: Sequence[Card], place: Place) -> tuple[Offer, ...]:
+        if not reached.is_set():
+            reached.set()
+            go_on.wait(10)
+        return offers(share, cards, place)
+
+    monkeypatch.setattr(generic, "offers", slow)
+    with ThreadPoolExecutor(2) as threads:
+        changes = [threads.submit(inventory.board.unplug, [first.card.uid])]
+        assert reached.wait(10)
+        changes.append(threads.submit(inventory.board.unplug, [second.card.uid]))
+        wait_until("the second change", lambda: len(inventory.board.state.unplugged) == 2)
+        go_on.set()
+        for change in changes:
+            change.result(10)
+    assert one.devices == (third,)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.fleet.plan import Share, Sharing
+from fake_plugin.hardware.breakage import Breakage
 from lab.embedded.clock import RealClock
 from lab.embedded.kubelet.device_manager import DeviceManager
 from lab.embedded.kubelet.node import Settings
@@ -106,6 +107,17 @@ def test_two_gpus_come_from_one_numa_node(folder: Path, start_plugin: StartPlugi
         assert run(kubelet, pod("one", gpu=1)).envs["NVIDIA_VISIBLE_DEVICES"] == gpus[0]
         both = run(kubelet, pod("two", gpu=2)).envs["NVIDIA_VISIBLE_DEVICES"]
         assert set(both.split(",")) == set(gpus[2:])
+
+
+def test_a_lost_gpu_spoils_no_choice(kubelet: DeviceManager, start_plugin: StartPlugin) -> None:
+    """NVIDIA/k8s-device-plugin#231: there, no pod starts any more once a GPU is lost."""
+    plugin = start_plugin(TWO_NODES)
+    gpus = [device.id for device in plugin.inventory.resources[0].devices]
+    wait_for_devices(kubelet, GPU, 4)
+    plugin.inventory.board.break_units([gpus[0]], Breakage("xid", "79"))
+    wait_for_devices(kubelet, GPU, 3)
+    given = run(kubelet, pod("three", gpu=3)).envs["NVIDIA_VISIBLE_DEVICES"]
+    assert set(given.split(",")) == set(gpus[1:])
 
 
 def test_three_gpus_fit_on_no_numa_node(folder: Path, start_plugin: StartPlugin) -> None:
