@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.metrics import amd, ascend, dcgm, own, unified
@@ -15,9 +16,9 @@ from fake_plugin.metrics.families import Family, Metric
 from fake_plugin.metrics.history import History
 from fake_plugin.metrics.pod_resources import Answer
 from fake_plugin.metrics.style import Style
-from tests.unit.docs.pages import page
+from tests.unit.docs.pages import ROOT, page
 from tests.unit.fake_plugin.metrics.fixtures import NODE, NOW, Node, board
-from tests.unit.fake_plugin.metrics.scrape import kept
+from tests.unit.fake_plugin.metrics.scrape import kept, promtool
 from tests.unit.fake_plugin.metrics.test_promtool import EVERYTHING, TALLY
 
 PAGE: Final = page("docs/reference/metrics.md")
@@ -78,3 +79,22 @@ def test_labels_are_those_of_the_code_in_their_order(
     (family,) = [each for each in families[title] if each.metric.name == about[title]]
     most = max((sample.labels for sample in family.samples), key=len)
     assert found == [name for name, _ in most]
+
+
+def test_configuration_of_prometheus_is_one(tmp_path: Path) -> None:
+    """It takes the block, but for the discovery in Kubernetes, which Debian builds it without."""
+    (block,) = PAGE.blocks("yaml")
+    found = yaml.safe_load(block.text)
+    assert found["scrape_configs"][0].pop("kubernetes_sd_configs")
+    file = tmp_path / "prometheus.yml"
+    file.write_text(yaml.safe_dump(found), encoding="utf-8")
+    done = promtool("check", "config", str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_configuration_of_prometheus_finds_the_plugins_port() -> None:
+    """It is called as in the manifest."""
+    (block,) = PAGE.blocks("yaml")
+    assert "regex: control," in block.text
+    manifest = (ROOT / "lab/install/plugin.yaml").read_text(encoding="utf-8")
+    assert "{name: control, containerPort: " in manifest

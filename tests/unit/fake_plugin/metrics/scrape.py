@@ -1,9 +1,13 @@
 """What a Prometheus makes of an answer."""
 
+import os
+import shutil
+import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
@@ -39,3 +43,18 @@ def values(families: Iterable[Family], name: str) -> list[float]:
 def names(families: Iterable[Family]) -> list[str]:
     """Return the names of the metrics that have a value, in order."""
     return [family.metric.name for family in families if family.samples]
+
+
+def promtool(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Run Prometheus' own program; skip the test where there is none.
+
+    With GPULAB_REQUIRE in the environment that is a failure.
+    """
+    program = shutil.which("promtool")
+    if program is None:
+        reason = "promtool is missing: it comes with Debian's package prometheus"
+        if os.environ.get("GPULAB_REQUIRE"):
+            pytest.fail(f"GPULAB_REQUIRE is set, but {reason}")
+        pytest.skip(reason)
+    command = [program, *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)

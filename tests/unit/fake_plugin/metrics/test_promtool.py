@@ -1,12 +1,5 @@
-"""What Prometheus' own program has to say about the metrics.
+"""What Prometheus' own program has to say about the metrics."""
 
-Where it is missing these tests are skipped with the reason; with GPULAB_REQUIRE in the environment
-that is a failure.
-"""
-
-import os
-import shutil
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -38,7 +31,7 @@ from tests.unit.fake_plugin.metrics.fixtures import (
     pod,
     reading,
 )
-from tests.unit.fake_plugin.metrics.scrape import kept, text
+from tests.unit.fake_plugin.metrics.scrape import kept, promtool, text
 
 CAMEL: Final = "label names should be written in 'snake_case' not 'camelCase'"
 NO_TOTAL: Final = 'counter metrics should have "_total" suffix'
@@ -62,20 +55,9 @@ EVERYTHING: Final = [
 
 def findings(families: Iterable[Family]) -> dict[str, set[str]]:
     """Return what promtool finds, each with the metrics that it finds it of."""
-    program = shutil.which("promtool")
-    if program is None:
-        reason = "promtool is missing: it comes with Debian's package prometheus"
-        if os.environ.get("GPULAB_REQUIRE"):
-            pytest.fail(f"GPULAB_REQUIRE is set, but {reason}")
-        pytest.skip(reason)
-    done = subprocess.run(
-        [program, "check", "metrics"],
-        input=text(families).encode(),
-        capture_output=True,
-        check=False,
-    )
+    done = promtool("check", "metrics", text=text(families))
     found: dict[str, set[str]] = {}
-    for line in done.stderr.decode().splitlines():
+    for line in done.stderr.splitlines():
         metric, _, finding = line.partition(" ")
         found.setdefault(finding, set()).add(metric)
     assert done.returncode == (3 if found else 0), done.stderr
