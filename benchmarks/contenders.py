@@ -61,13 +61,12 @@ class Ours:
         """Run the plugin with what a fleet gives to its node."""
         with new_node() as node:
             argv, control = prepare(node, fleet)
-            command = (*self.starter, "--root=/", *argv)
             environment = {
                 "PYTHONPYCACHEPREFIX": str(self.bytecode),
                 "PYTHONDONTWRITEBYTECODE": "",
             }
             with node.running(
-                command, resources=fleet.resources, environment=environment
+                (*self.starter, *argv), resources=fleet.resources, environment=environment
             ) as running:
                 devices = running.plugins[0].next_list().ids()
                 yield Contestant(

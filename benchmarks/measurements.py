@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
@@ -16,11 +16,6 @@ from fake_plugin.api.deviceplugin_pb2 import AllocateRequest, ContainerAllocateR
 from lab.core.errors import CheckFailed
 from lab.core.progress import Progress
 
-FEW: Final = 8
-MANY: Final = 20_000
-RESOURCES: Final = 64
-#: How many devices, in one request and in the list; and of how many calls one is made.
-ALLOCATED: Final = {1: 1, 100: 1, 10_000: 10}
 #: Budgets: of a flap at the 99th percentile, of memory at the worst.
 FLAP_MS: Final = 50.0
 FEW_MIB: Final = 50.0
@@ -34,12 +29,17 @@ P99: Final = partial(percentile, percent=99)
 
 
 @dataclass(frozen=True)
-class Counts:
-    """How often each thing is done: rounds, and flaps and calls in all rounds together."""
+class Extent:
+    """How much is measured: how often in all rounds together, and of how many devices."""
 
     rounds: int
     flaps: int
     calls: int
+    few: int = 8
+    many: int = 20_000
+    resources: int = 64
+    #: How many devices, in one request and in the list; and of how many calls one is made.
+    allocated: Mapping[int, int] = field(default_factory=lambda: {1: 1, 100: 1, 10_000: 10})
 
     def in_round(self, number: int) -> int:
         """Return how many of so many fall to one round."""
@@ -74,12 +74,12 @@ class Bench:
 
     def __init__(
         self,
-        counts: Counts,
+        extent: Extent,
         ours: Ours,
         upstream: tuple[Sample, Library] | None,
         progress: Progress,
     ) -> None:
-        self.counts = counts
+        self.extent = extent
         self.ours = ours
         self.all: tuple[Contender, ...] = (ours, *upstream) if upstream else (ours,)
         #: Those that can have more devices than two, and flap.
@@ -91,16 +91,16 @@ class Bench:
 
     def run(self) -> None:
         """Measure everything."""
-        with self._progress.step("first run: byte code"), self.ours.running(FEW):
+        with self._progress.step("first run: byte code"), self.ours.running(1):
             pass
-        self.start_and_memory(FEW, FEW_MIB, self.all)
-        self.start_and_memory(MANY, MANY_MIB, self.able)
+        self.start_and_memory(self.extent.few, FEW_MIB, self.all)
+        self.start_and_memory(self.extent.many, MANY_MIB, self.able)
         self.many_resources()
-        for devices in (FEW, MANY):
+        for devices in (self.extent.few, self.extent.many):
             self.flaps(devices)
             self.script(devices)
-        for number, one_of in ALLOCATED.items():
-            self.allocate(number, self.counts.in_round(self.counts.calls // one_of))
+        for number, one_of in self.extent.allocated.items():
+            self.allocate(number, self.extent.in_round(self.extent.calls // one_of))
 
     def start_and_memory(
         self, devices: int, budget: float, contenders: Sequence[Contender]
@@ -122,21 +122,21 @@ class Bench:
 
     def many_resources(self) -> None:
         """One process with many resources: all registered."""
-        start, rss = Series(), Series()
-        fleet = Fleet(FEW, RESOURCES)
-        for contestant in self._own_bouts(f"start with {RESOURCES} resources", fleet):
+        start, rss, resources = Series(), Series(), self.extent.resources
+        fleet = Fleet(self.extent.few, resources)
+        for contestant in self._own_bouts(f"start with {resources} resources", fleet):
             start.add(self.ours, contestant.running.seconds * 1000)
             rss.add(self.ours, contestant.running.memory.rss / MIB)
         self.table.rows += [
-            start.row(f"start to all registered, {RESOURCES} resources", "ms"),
-            rss.row(f"memory (RSS), {RESOURCES} resources, worst", "MiB", max),
+            start.row(f"start to all registered, {resources} resources", "ms"),
+            rss.row(f"memory (RSS), {resources} resources, worst", "MiB", max),
         ]
 
     def flaps(self, devices: int) -> None:
         """Flap by command: from before the command to the list that has it."""
         series = Series({self._unable: "no flap"})
         for each, contestant in self._bouts(f"flaps of {devices} devices", devices, self.able):
-            for at in range(self.counts.in_round(self.counts.flaps)):
+            for at in range(self.extent.in_round(self.extent.flaps)):
                 time.sleep(self._random.uniform(0, _GAP_SECONDS))
                 series.add(each, _flap_ms(contestant, unhealthy=1 - at % 2))
         self._add_flaps(series, f"flap by command, {devices} devices")
@@ -145,7 +145,7 @@ class Bench:
         """Flap by the fleet's script: from the moment that it is written down to the list."""
         series = Series(dict.fromkeys((each.column for each in self.all[1:]), "no script"))
         fleet = Fleet(devices, flap_ms=_SCRIPT_MS)
-        flaps = self.counts.in_round(self.counts.flaps)
+        flaps = self.extent.in_round(self.extent.flaps)
         for contestant in self._own_bouts(f"script for {devices} devices", fleet):
             series.add(self.ours, *_script_ms(contestant, flaps))
         self._add_flaps(series, f"flap by script, {devices} devices")
@@ -158,7 +158,7 @@ class Bench:
             series.add(each, *_allocations_ms(contestant, number, in_round))
         self.table.rows += [
             series.row(f"{title}, median", "ms"),
-            series.row(f"{title}, p99 of {in_round * self.counts.rounds}", "ms", P99),
+            series.row(f"{title}, p99 of {in_round * self.extent.rounds}", "ms", P99),
         ]
 
     def _bouts(
@@ -166,16 +166,16 @@ class Bench:
     ) -> Iterator[tuple[Contender, Contestant]]:
         """Yield every contender in turn, in every round, as it runs."""
         with self._progress.step(title) as step:
-            for turn in range(self.counts.rounds):
-                step.update(f"round {turn + 1} of {self.counts.rounds}")
+            for turn in range(self.extent.rounds):
+                step.update(f"round {turn + 1} of {self.extent.rounds}")
                 for each in contenders:
                     with each.running(devices) as contestant:
                         yield each, contestant
 
     def _own_bouts(self, title: str, fleet: Fleet) -> Iterator[Contestant]:
         with self._progress.step(title) as step:
-            for turn in range(self.counts.rounds):
-                step.update(f"round {turn + 1} of {self.counts.rounds}")
+            for turn in range(self.extent.rounds):
+                step.update(f"round {turn + 1} of {self.extent.rounds}")
                 with self.ours.serving(fleet) as contestant:
                     yield contestant
 

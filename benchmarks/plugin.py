@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.contenders import Library, Ours, Sample
 from benchmarks.figures import Table
-from benchmarks.measurements import Bench, Counts
+from benchmarks.measurements import Bench, Extent
 from benchmarks.node import starter
 from benchmarks.upstream import build
 from lab.cli.console import progress_for
@@ -29,13 +29,17 @@ from lab.host.processes import Processes
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the table, and return the exit code."""
     options = _options(arguments)
-    counts = Counts(options.rounds, options.flaps, options.calls)
+    extent = Extent(options.rounds, options.flaps, options.calls)
     progress = progress_for()
-    begin = starter()
-    programs = None if options.alone else build(Processes(), Folders.of(), progress)
-    upstream = (Sample(begin, programs[0]), Library(begin, programs[1])) if programs else None
+    upstream: tuple[Sample, Library] | None = None
+    begin: tuple[str, ...] = ()
+    if not options.alone:
+        begin = starter()
+        sample, library = build(Processes(), Folders.of(), progress)
+        upstream = Sample(begin, sample), Library(begin, library)
     with tempfile.TemporaryDirectory(prefix="gpulab-bench-") as bytecode:
-        bench = Bench(counts, Ours(begin, Path(bytecode)), upstream, progress)
+        ours = Ours((*begin, "--root=/") if begin else (), Path(bytecode))
+        bench = Bench(extent, ours, upstream, progress)
         bench.run()
     return report(bench.table)
 

@@ -1,0 +1,50 @@
+"""The benchmark of the plugin, with small numbers and without what it is measured against."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.contenders import Ours
+from benchmarks.figures import Row, Table
+from benchmarks.measurements import Bench, Extent
+from benchmarks.plugin import report
+from lab.core.exit_codes import ExitCode
+from lab.core.progress import Progress
+
+SMALL = Extent(rounds=1, flaps=2, calls=3, few=2, many=5, resources=3, allocated={1: 1, 4: 3})
+
+
+def test_everything_is_measured(tmp_path: Path, progress: Progress) -> None:
+    """Each line of the table has a number for our plugin, and each flap led to a list."""
+    bench = Bench(SMALL, Ours((), tmp_path), None, progress)
+    bench.run()
+    figures = {row.title: row.figures["gpu-lab"] for row in bench.table.rows}
+    assert all(isinstance(figure, float) and figure > 0 for figure in figures.values())
+    assert {title.partition(",")[0] for title in figures} == {
+        "start to registered",
+        "start to all registered",
+        "memory (RSS)",
+        "memory (PSS)",
+        "memory (peak RSS)",
+        "flap by command",
+        "flap by script",
+        "Allocate",
+    }
+
+
+@pytest.mark.parametrize(
+    ("figure", "code", "told"),
+    [
+        (49.0, ExitCode.DONE, ""),
+        (51.26, ExitCode.CHECK_FAILED, "budget missed: flap: 51.3 ms, at most 50 ms\n"),
+        ("no flap", ExitCode.CHECK_FAILED, "budget missed: flap: no flap, at most 50 ms\n"),
+    ],
+)
+def test_a_missed_budget_is_told_with_its_figure(
+    capsys: pytest.CaptureFixture[str], figure: float | str, code: ExitCode, told: str
+) -> None:
+    """The last line is what a CI log shows."""
+    table = Table(("ours",), [Row("flap", "ms", {"ours": figure}, 50.0)])
+    assert report(table) is code
+    printed = capsys.readouterr().out
+    assert printed.partition("budget missed")[2] == told.removeprefix("budget missed")
