@@ -167,12 +167,12 @@ def _sharing(share: Share) -> Iterator[BrokenRule]:
 
 def _partitions(model: Accelerator, partitions: Partitions, count: int) -> Iterator[BrokenRule]:
     here = ("partitions",)
-    for cut in dict.fromkeys(partitions.layout.values()):
-        cards = [index for index, each in partitions.layout.items() if each == cut]
-        if outside := [index for index in cards if index >= count]:
-            rule = f"count is {count}, and cards count from 0"
-            yield BrokenRule((*here, "layout"), f"names card {outside[0]}", rule)
+    if outside := [index for index in partitions.layout if index >= count]:
+        rule = f"count is {count}, and cards count from 0"
+        yield BrokenRule((*here, "layout"), f"names card {min(outside)}", rule)
+    first_of = {cut: index for index, cut in reversed([*partitions.layout.items()])}
+    for cut, card in first_of.items():
         if rule_ := broken_card_rule(model, cut):
-            yield BrokenRule((*here, "layout"), f"cuts card {cards[0]} wrongly", rule_)
+            yield BrokenRule((*here, "layout"), f"cuts card {card} wrongly", rule_)
     if rule_ := broken_node_rule(model, partitions.strategy, partitions.layout, count):
         yield BrokenRule(here, "do not go together", rule_)

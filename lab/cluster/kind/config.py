@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from lab.core.errors import UsageError
 from lab.core.fleet.findings import dotted
-from lab.core.fleet.reading import MOST_BYTES
+from lab.core.fleet.text import MOST_BYTES
 from lab.core.fleet.tree import DEEPEST, MOST_VALUES
 
 #: Where the mark is mounted in every node.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,23 +13,21 @@ from fake_plugin.fleet.script import read_flap
 from fake_plugin.mapping import Mapping
 from lab.core.fleet.document import FaultEntry, FlapEntry, FleetDocument, HealthEntry
 from lab.core.fleet.explanation import explained
-from lab.core.fleet.findings import Finding, FleetError, KeyPath, Position, shown
+from lab.core.fleet.findings import Finding, FleetError, KeyPath, shown
 from lab.core.fleet.model import API_VERSION, Fleet, NodeFault, NodeFlap, Pool
 from lab.core.fleet.places import Places
 from lab.core.fleet.pool_document import PoolEntry
 from lab.core.fleet.rules import Sound, broken_rules
 from lab.core.fleet.shares import Shares
+from lab.core.fleet.text import text_of
 from lab.core.fleet.tree import Plain, Tree, parse
-
-#: A fleet is a page of text: what is larger is another file.
-MOST_BYTES: Final = 1024 * 1024
 
 _Entry = TypeVar("_Entry", bound=BaseModel)
 
 
 def read_file(path: Path) -> Fleet:
     """Read a fleet file. Raises `FleetError` with all that is wrong in it."""
-    return read_text(_text(path), str(path))
+    return read_text(text_of(path), str(path))
 
 
 def read_text(text: str, source: str) -> Fleet:
@@ -43,28 +41,6 @@ def read_text(text: str, source: str) -> Fleet:
     if findings:
         raise FleetError(source, [_placed(tree, each) for each in findings])
     return _fleet(tree.data, source, shares)
-
-
-def _text(path: Path) -> str:
-    source = str(path)
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        unread = Finding((), reason)
-        raise FleetError(source, [unread], "the fleet file cannot be read") from error
-    if len(raw) > MOST_BYTES:
-        raise FleetError(source, [Finding((), "is too large", f"at most {MOST_BYTES} bytes")])
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = raw[: error.start].split(b"\n")
-        position = Position(len(before), len(before[-1].decode(errors="replace")) + 1)
-        what = f"holds the byte 0x{raw[error.start]:02X}, which is not UTF-8"
-        remedy = "save the file as UTF-8 text"
-        finding = Finding((), what, remedy=remedy, position=position)
-        raise FleetError(source, [finding]) from error
 
 
 def _foreign_version(tree: Tree) -> Finding | None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.accelerators import spelled_out
@@ -15,9 +14,8 @@ from fake_plugin.fleet.shares import read_share
 from fake_plugin.mapping import Mapping
 from lab.core.catalogue import catalogue, closest
 from lab.core.fleet.findings import Finding, FleetError, KeyPath, shown
+from lab.core.fleet.text import text_of
 from lab.core.fleet.tree import Plain, parse
-
-_MOST_BYTES: Final = 1024 * 1024
 
 
 @dataclass
@@ -91,19 +89,12 @@ class Shares:
     def _nvidia_file(self, path: KeyPath, name: str) -> Plain:
         file = Path(self.source).parent / name
         try:
-            with file.open("rb") as opened:
-                text = opened.read(_MOST_BYTES).decode("utf-8")
-            tree = parse(text, str(file))
-        except (OSError, ValueError, FleetError) as error:
-            self.findings.append(Finding(path, f"is a file that cannot be read: {_reason(error)}"))
+            tree = parse(text_of(file), str(file))
+        except FleetError as error:
+            what = f"is a file that cannot be used: {error.findings[0].what}"
+            self.findings.append(Finding(path, what))
             return None
         for finding in tree.findings:
             what = f"has a mistake: {finding.render(str(file))}"
             self.findings.append(Finding(path, what))
         return tree.data
-
-
-def _reason(error: OSError | ValueError | FleetError) -> str:
-    if isinstance(error, FleetError):
-        return error.findings[0].what
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

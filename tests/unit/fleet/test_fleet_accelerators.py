@@ -180,7 +180,7 @@ def test_a_taint_is_what_the_vendor_tolerates(pool: str, taint: str) -> None:
         ),
         (
             f"{H100}\nnvidiaConfig: gone.yaml",
-            ("pools[0].nvidiaConfig: is a file that cannot be read: No such file or directory"),
+            ("pools[0].nvidiaConfig: is a file that cannot be used: No such file or directory"),
         ),
         (
             f"{H100}\nsharing: {{strategy: time-slicing, replicas: 50000}}",
@@ -248,9 +248,10 @@ def test_a_file_of_nvidia_is_put_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("version: [", "is a file that cannot be read: is not YAML: "),
+        ("version: [", "is a file that cannot be used: is not YAML: "),
         ("version: v1\nversion: v1\n", "has a mistake: "),
         ("version: v1\nflags:\n", "has a mistake: "),
+        (f"#{'-' * 2**20}", "is a file that cannot be used: is too large"),
         ("- a\n", "is no mapping (NVIDIA's format begins with `version: v1`)"),
         ("version: v2\n", '.version: is "v2" (must be v1)'),
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.fleet import FleetError, load_fleet
-from lab.core.fleet.reading import MOST_BYTES
+from lab.core.fleet.text import MOST_BYTES
 
 HEAD = "apiVersion: gpu-lab/v1\nkind: Fleet\n"
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
