@@ -67,6 +67,9 @@ class _Agenda:
             heapq.heappop(self._timers)
         return self._timers[0] if self._timers else None
 
+    def pending(self) -> list[float]:
+        return sorted(timer.due for timer in self._timers if not timer.cancelled)
+
     def take(self, until: float) -> Timer | None:
         """Return the first timer that is due by then, and take it away."""
         timer = self.next()
@@ -98,6 +101,11 @@ class VirtualClock:
         while timer := self._take(end):
             timer.call()
         self._now = end
+
+    def pending(self) -> list[float]:
+        """Return when calls are due that are still to be made."""
+        with self._lock:
+            return self._agenda.pending()
 
     def _take(self, end: float) -> Timer | None:
         with self._lock:

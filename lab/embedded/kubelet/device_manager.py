@@ -156,6 +156,16 @@ class DeviceManager:
         """
         return self._running().container_start.options(pod, container)
 
+    def devices(self, pod_uid: str, container: str) -> dict[str, frozenset[str]]:
+        """Return what a container holds, by resource; also of a pod that is over but not seen so.
+
+        Raises `KubeletStopped`.
+        """
+        ledger = self._running().ledger
+        with ledger.lock:
+            held = ledger.holdings.of(pod_uid, container)
+            return {resource: holding.ids for resource, holding in held.items()}
+
     def device_health(self, pod: Pod) -> dict[str, dict[str, dict[str, str]]]:
         """Return the health in the status of a pod: by app container, resource and device ID.
 

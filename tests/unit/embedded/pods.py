@@ -1,5 +1,6 @@
 """Pods for tests."""
 
+from lab.embedded.kubelet.device_manager import DeviceManager
 from lab.embedded.kubelet.pod import Container, Kind, Pod
 from tests.unit.embedded.plugin import RESOURCE
 
@@ -22,3 +23,21 @@ def pod_with(uid: str, *containers: Container) -> Pod:
 def init(name: str, count: int, kind: Kind = Kind.INIT) -> Container:
     """Return an init container, or a sidecar, that needs so many devices."""
     return Container(name, {RESOURCE: count}, kind)
+
+
+def refused(kubelet: DeviceManager, pod: Pod) -> str:
+    """Return why a pod gets no devices, in the words that are put around nothing else."""
+    rejection = kubelet.admit(pod)
+    assert rejection
+    assert rejection.reason == "UnexpectedAdmissionError"
+    words = rejection.message.removeprefix("Allocate failed due to ")
+    words = words.removesuffix(", which is unexpected")
+    assert rejection.message == f"Allocate failed due to {words}, which is unexpected"
+    return words
+
+
+def devices_of(
+    kubelet: DeviceManager, uid: str, container: str = "app", resource: str = RESOURCE
+) -> frozenset[str]:
+    """Return the devices that a container holds."""
+    return kubelet.devices(uid, container).get(resource, frozenset())

@@ -42,6 +42,15 @@ def test_a_call_may_ask_for_the_next(clock: VirtualClock) -> None:
     assert made == [4, 8, 12]
 
 
+def test_what_is_still_to_come_is_told(clock: VirtualClock) -> None:
+    """Without what was made, or cancelled."""
+    for seconds in (9, 3, 1):
+        clock.call_later(seconds, lambda: None)
+    clock.call_later(5, lambda: None).cancel()
+    clock.advance(2)
+    assert clock.pending() == [3, 9]
+
+
 @pytest.mark.parametrize("clock", [VirtualClock(), RealClock(speed=1000)])
 def test_a_call_that_was_cancelled_is_not_made(clock: Clock) -> None:
     """Nor does it hold up the others."""

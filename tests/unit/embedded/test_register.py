@@ -93,8 +93,8 @@ def test_a_right_name_is_accepted(
 
 
 @pytest.mark.parametrize("endpoint", ["nobody.sock", "", "../nobody.sock"])
+@pytest.mark.usefixtures("kubelet")
 def test_a_plugin_that_does_not_listen_is_waited_for(
-    kubelet: DeviceManager,
     clock: VirtualClock,
     start_plugin: StartPlugin,
     aside: ThreadPoolExecutor,
@@ -103,7 +103,7 @@ def test_a_plugin_that_does_not_listen_is_waited_for(
     """Ten seconds long, then the plugin is told; an empty name is that of the folder."""
     plugin = start_plugin()
     words = aside.submit(refusal, lambda: plugin.register(endpoint=endpoint))
-    wait_until("the kubelet to dial", lambda: dialling(kubelet))
+    wait_until("a limit", lambda: 10 in clock.pending())
     clock.advance(9.9)
     assert not words.done()
     clock.advance(0.2)
