@@ -96,8 +96,8 @@ class Bench:
         self.start_and_memory(self.extent.few, FEW_MIB, self.all)
         self.start_and_memory(self.extent.many, MANY_MIB, self.able)
         self.many_resources()
-        for devices in (self.extent.few, self.extent.many):
-            self.flaps(devices)
+        for devices, budget in ((self.extent.few, FEW_MIB), (self.extent.many, MANY_MIB)):
+            self.flaps(devices, budget)
             self.script(devices)
         for number, one_of in self.extent.allocated.items():
             self.allocate(number, self.extent.in_round(self.extent.calls // one_of))
@@ -132,14 +132,17 @@ class Bench:
             rss.row(f"memory (RSS), {resources} resources, worst", "MiB", max),
         ]
 
-    def flaps(self, devices: int) -> None:
-        """Flap by command: from before the command to the list that has it."""
-        series = Series({self._unable: "no flap"})
+    def flaps(self, devices: int, budget: float) -> None:
+        """Flap by command: from before it to the list that has it; and what the process weighs then."""
+        series, peak = (Series({self._unable: "no flap"}) for _ in range(2))
         for each, contestant in self._bouts(f"flaps of {devices} devices", devices, self.able):
             for at in range(self.extent.in_round(self.extent.flaps)):
                 time.sleep(self._random.uniform(0, _GAP_SECONDS))
                 series.add(each, _flap_ms(contestant, unhealthy=1 - at % 2))
+            peak.add(each, contestant.running.memory.peak / MIB)
         self._add_flaps(series, f"flap by command, {devices} devices")
+        title = f"memory (peak RSS) after these flaps, {devices} devices, worst"
+        self.table.rows.append(peak.row(title, "MiB", max, budget))
 
     def script(self, devices: int) -> None:
         """Flap by the fleet's script: from the moment that it is written down to the list."""

@@ -26,6 +26,7 @@ def test_everything_is_measured(tmp_path: Path, progress: Progress) -> None:
         "memory (RSS)",
         "memory (PSS)",
         "memory (peak RSS)",
+        "memory (peak RSS) after these flaps",
         "flap by command",
         "flap by script",
         "Allocate",
