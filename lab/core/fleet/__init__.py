@@ -1,10 +1,11 @@
 """The fleet: the one description that everything in a lab is derived from.
 
-    file → tree → document → rules → Fleet
-           YAML    shapes    what no single key can say
+    file → tree → document → shares → rules → Fleet
+           YAML    shapes    pools    what no single entry can say
 
-`reading` runs these in order and gathers what it finds, so that one run names every mistake of a
-file. The inside of the lab sees only `Fleet`, which needs neither YAML nor pydantic.
+`shares` asks the plugin's own reader, and the catalogue. `reading` runs these in order and gathers
+what it finds, so that one run names every mistake of a file. The inside of the lab sees only
+`Fleet`, which needs neither YAML nor pydantic.
 """
 
 from pathlib import Path

@@ -9,6 +9,9 @@ import pytest
 from fake_plugin.api.deviceplugin_pb2 import Device, ListAndWatchResponse
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.fleet.reading import read_plan
+from fake_plugin.hardware.board import Board
+from fake_plugin.hardware.state import State, StateFile
+from fake_plugin.inventory import Inventory
 from fake_plugin.vendors import generic
 from lab.core.fleet import Fleet, Pool, load_fleet
 from lab.core.fleet.misspelling import known_keys
@@ -58,6 +61,16 @@ def test_plugin_serves_what_the_lab_expects(file: Path, tmp_path: Path) -> None:
     for pool in placed.pools:
         for at, name in enumerate(pool.node_names):
             assert read_plan(handed, name) == plan(placed, pool, at)
+
+
+@pytest.mark.parametrize("file", FLEETS, ids=lambda file: file.name)
+def test_plugin_offers_what_the_lab_waits_for(file: Path, tmp_path: Path) -> None:
+    """The resources of a plugin that runs have the names and numbers that the lab expects."""
+    fleet = load_fleet(file)
+    for pool in fleet.pools:
+        board = Board(StateFile(tmp_path), State(), sticky=False)
+        resources = Inventory("worker", plan(fleet, pool, 0), board).resources
+        assert {each.name: len(each.devices) for each in resources} == pool.devices()
 
 
 def plan(fleet: Fleet, pool: Pool, index: int) -> Plan:
