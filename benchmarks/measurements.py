@@ -133,7 +133,7 @@ class Bench:
         ]
 
     def flaps(self, devices: int, budget: float) -> None:
-        """Flap by command: from before it to the list that has it; and what the process weighs then."""
+        """Flap by command, from before it to the list that has it; then weigh the process."""
         series, peak = (Series({self._unable: "no flap"}) for _ in range(2))
         for each, contestant in self._bouts(f"flaps of {devices} devices", devices, self.able):
             for at in range(self.extent.in_round(self.extent.flaps)):
