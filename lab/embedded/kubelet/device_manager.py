@@ -30,6 +30,7 @@ from lab.embedded.kubelet.rejection import Rejection
 from lab.embedded.kubelet.roster import Roster
 from lab.embedded.kubelet.run import Run
 from lab.embedded.kubelet.run_options import RunOptions
+from lab.embedded.profile import Profile
 
 #: How much later an update of the node's status may be, as a part of the time between two.
 _JITTER: Final = 0.04
@@ -81,6 +82,11 @@ class DeviceManager:
     def folder(self) -> Path:
         """Return the folder of the plugins' sockets."""
         return self._node.folder
+
+    @property
+    def profile(self) -> Profile:
+        """Return the version that this kubelet is of."""
+        return self._node.settings.profile
 
     @property
     def socket(self) -> Path:
@@ -172,7 +178,7 @@ class DeviceManager:
         A device that is not listed any more is shown as healthy, and so are those of a plugin that
         is gone. Up to 1.35 the status has nothing of it.
         """
-        if not self._node.settings.profile.shows_device_health:
+        if not self.profile.shows_device_health:
             return {}
         ledger = self._running().ledger
         with ledger.lock:
