@@ -81,7 +81,10 @@ class Fleet:
 
 
 def prepare(node: Node, fleet: Fleet) -> tuple[tuple[str, ...], Control]:
-    """Write what the plugin reads into the node; return its command line and its control API."""
+    """Write what the plugin reads into the node; return its command line and its control API.
+
+    It serves what it does in a pod of the lab.
+    """
     fleet_file, token_file = node.root / "fleet.yaml", node.root / "token"
     control = Control(_free_port(), secrets.token_urlsafe())
     fleet_file.write_text(fleet.text())
@@ -91,6 +94,7 @@ def prepare(node: Node, fleet: Fleet) -> tuple[tuple[str, ...], Control]:
         f"--node={NODE}",
         f"--device-plugin-dir={node.plugin_dir}",
         f"--state-dir={node.state_dir}",
+        f"--health={_HOST}:{_free_port()}",
         f"--control={_HOST}:{control.port}",
         f"--token-file={token_file}",
     )
