@@ -102,13 +102,13 @@ class Journal:
             self._write(record, {"code": record.code})
 
     def sent(self, record: Record, message: Message) -> None:
-        """Write down one message of a stream that goes on."""
+        """Write down one message of a stream that goes on: a moment, and no time that it took."""
         record.sent += 1
         with self._lock:
             self._lists[record.resource] += 1
-        record.answer = message
-        self._write(record, {})
-        record.answer = None
+        moment = Record(record.call, record.resource, record.request, message)
+        moment.sent, moment.fault = record.sent, record.fault
+        self._write(moment, {})
 
     def since(self, number: int, limit: int) -> tuple[list[bytes], int]:
         """Return up to `limit` lines whose numbers are `number` or higher, and the next number.

@@ -163,8 +163,8 @@ def _named(names: tuple[str, ...], likely: _Named, every: _Named, noun: str) -> 
                 raise _ambiguous(noun, name, found[name], unit)
             vendors[unit] = _vendor(card)
     if missing := [name for name in names if name not in found]:
-        known = dict.fromkeys(unit for _, unit, _ in every)
-        raise _unknown(noun, missing, list(known)[:_SHOWN])
+        known = dict.fromkeys(f"{card.pool}/{card.index} {unit}" for _, unit, card in every)
+        raise _unknown(noun, missing, [*known])
     return {found[name]: vendors[found[name]] for name in names}
 
 
@@ -182,8 +182,8 @@ def _unknown(noun: str, names: list[str], known: list[str]) -> Refusal:
     return Refusal(
         HTTPStatus.NOT_FOUND,
         f"this node has no {noun} {named}",
-        seen=f"it has {', '.join(known)}" if known else f"it has no {noun} at all",
-        remedy="GET /v1/node lists what there is; nothing was changed",
+        seen=f"it has {', '.join(few(known, _SHOWN))}" if known else f"it has no {noun} at all",
+        remedy="name what is there; nothing was changed",
     )
 
 

@@ -43,7 +43,7 @@ def journal(since: int, node: tuple[str, ...], name: str, output: str) -> None:
 
 def _lines(found: Json) -> Iterator[str]:
     for each in found["calls"]:
-        spent = f"{each['endMs'] - each['startMs']:.1f} ms"
+        spent = f"{each['endMs'] - each['startMs']:.1f} ms" if "code" in each else ""
         yield _line(each, str(each["n"]), spent, each.get("code", "sent"))
     for each in found["open"]:
         yield _line(each, "open", "", "")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lab.cluster.objects import Pod
@@ -87,7 +87,7 @@ def ask(lab: RunningLab, nodes: Sequence[Seat], asking: Asking, *, named: bool) 
     """Ask the plugins of nodes, and return what each of them said, whatever the others did.
 
     `named` says that the user chose these nodes. Else one that has nothing of what is asked about
-    is skipped, as long as another one has.
+    is skipped, unless that holds for all of them.
     """
     token = lab.folder.known_token()
 
@@ -99,13 +99,14 @@ def ask(lab: RunningLab, nodes: Sequence[Seat], asking: Asking, *, named: bool) 
 
     with ThreadPoolExecutor(_AT_ONCE) as askers:
         outcomes = list(askers.map(outcome, nodes))
-    if named or not any(each.error is None for each in outcomes):
+    if named or all(_knows_nothing(each) for each in outcomes):
         return outcomes
-    return [_skipped(each) for each in outcomes]
+    return [replace(each, skipped=_knows_nothing(each)) for each in outcomes]
 
 
 def require_done(outcomes: Iterable[Outcome]) -> None:
-    """Raise the error of the only node that failed, or one that names all of them."""
+    """Raise what the nodes that failed all say, or an error that tells what each of them says."""
+    outcomes = list(outcomes)
     failed = [each for each in outcomes if each.error and not each.skipped]
     if not failed:
         return
@@ -122,13 +123,14 @@ def require_done(outcomes: Iterable[Outcome]) -> None:
     raise kind(
         f"{len(failed)} nodes did not do it",
         seen="\n".join(f"{each.seat.title}: {each.error.what}" for each in failed if each.error),
-        remedy="the others have done it; see what is said above",
+        remedy="see what is said of each; it is done on the others"
+        if any(each.error is None for each in outcomes)
+        else "see what is said of each",
     )
 
 
-def _skipped(outcome: Outcome) -> Outcome:
-    missing = isinstance(outcome.error, PluginRefused) and outcome.error.missing
-    return Outcome(outcome.seat, outcome.result, outcome.error, skipped=missing)
+def _knows_nothing(outcome: Outcome) -> bool:
+    return isinstance(outcome.error, PluginRefused) and outcome.error.missing
 
 
 def _api(lab: RunningLab, seat: Seat, token: str) -> PluginApi:

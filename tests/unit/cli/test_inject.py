@@ -137,6 +137,17 @@ def test_what_fails_on_one_node_is_done_on_the_other(
     assert "Next:" not in shown.out
 
 
+def test_one_refusal_counts_more_than_nodes_that_have_no_such_device(
+    plugins: tuple[Plugin, Plugin], capsys: Output
+) -> None:
+    """The one node that has the device says what is wrong."""
+    assert inject("unhealthy", "npu/0", "--xid", "79") == 2
+    shown = capsys.readouterr()
+    assert "nvidia-0 (t-lab-worker): skipped" in shown.out
+    assert "cannot break so: devices without a vendor have no xid: that is for nvidia" in shown.err
+    assert broken(plugins) == [{}, {}]
+
+
 def test_a_plugin_that_is_away_is_code_1(
     plugins: tuple[Plugin, Plugin], lab: FakeApi, capsys: Output
 ) -> None:
@@ -159,7 +170,7 @@ def test_two_ways_to_fail_are_both_told(
         "error: 2 nodes did not do it\n"
         "  seen:  nvidia-0 (t-lab-worker): the plugin does not answer\n"
         "         npu-0 (t-lab-worker2): no device plugin runs on the node\n"
-        "  next:  the others have done it; see what is said above\n"
+        "  next:  see what is said of each\n"
     )
 
 

@@ -61,7 +61,7 @@ def test_a_refusal_has_the_plugins_own_words(client: Client) -> None:
     assert isinstance(error, UsageError)
     assert error.exit_code is ExitCode.USAGE
     assert (error.what, error.missing) == ("this node has no device '7'", True)
-    assert error.seen.startswith("it has fake-")
+    assert error.seen.startswith("it has chapter/0 fake-")
     assert error.remedy
 
 

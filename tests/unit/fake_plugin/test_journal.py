@@ -75,6 +75,8 @@ def test_messages_of_a_stream_are_lines_without_a_code() -> None:
         (2, None),
         (2, "OK"),
     ]
+    first, second, end = lines(journal)
+    assert end["startMs"] <= first["startMs"] <= first["endMs"] <= second["startMs"]
     assert journal.open_calls() == []
 
 

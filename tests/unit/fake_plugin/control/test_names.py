@@ -59,4 +59,4 @@ def test_what_nothing_is_called_is_refused(inventory: Inventory, name: str) -> N
     with pytest.raises(Refusal, match="this node has no device") as refusal:
         names.units(inventory, inventory.resources, (name,))
     first = inventory.resources[0].devices[0].unit
-    assert refusal.value.seen.startswith(f"it has {first}")
+    assert refusal.value.seen.startswith(f"it has p/0 {first}")
