@@ -60,7 +60,8 @@ def card(node: str, share: Share, index: int, minor: int) -> Card:
 
 
 def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:
-    """Return the resources of a pool's cards."""
+    """Return the resources of a pool's cards; raises `WrongUse` for settings of NVIDIA's plugin."""
+    visible.refuse_strategies(share)
 
     def answer(resource: str, devices: Sequence[Device]) -> ContainerAllocateResponse:
         paths = [path for device in devices for path in files_of(device)]

@@ -69,8 +69,9 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
     """Return the resources of a pool's NPUs.
 
     Raises `WrongUse` where HAMi's dialect lacks the name of the chip or its memory, or meets a
-    layout of vNPUs.
+    layout of vNPUs, and for settings of NVIDIA's plugin.
     """
+    visible.refuse_strategies(share)
     answers = _Answers(share, place)
     if share.dialect == "hami":
         return _of_hami(share, cards, answers)

@@ -18,7 +18,7 @@ from fake_plugin.device import Device
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share, Sharing
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors.offer import Offer
+from fake_plugin.vendors.offer import Offer, Refused
 
 #: Makes the answer for some devices of the resource of that name.
 NamedAnswer: TypeAlias = Callable[[str, Sequence[Device]], ContainerAllocateResponse]
@@ -44,7 +44,8 @@ def offers_of(
 ) -> tuple[Offer, ...]:
     """Return the resources of these names, with the replicas of their devices.
 
-    Without sharing these are the devices themselves.
+    Without sharing these are the devices themselves. The answers raise `Refused` where a container
+    is to have one replica alone.
     """
     return tuple(
         _offer_of(share, _resource_name(share, resource), devices, between, answer)
@@ -78,14 +79,31 @@ def offers_of_shares(
 def _offer_of(
     share: Share, resource: str, devices: Iterable[Device], between: str, answer: NamedAnswer
 ) -> Offer:
+    def answer_to_one(wanted: Sequence[Device]) -> ContainerAllocateResponse:
+        _refuse_several_replicas(share, resource, len(wanted))
+        return answer(resource, wanted)
+
     return Offer(
         resource=resource,
         pool=share.pool,
         devices=tuple(_replicas(share, devices, between)),
-        answer=lambda wanted: answer(resource, wanted),
+        answer=answer_to_one,
         spread=share.answering.replica_policy,
         pre_start=share.pre_start,
     )
+
+
+def _refuse_several_replicas(share: Share, resource: str, number: int) -> None:
+    """Refuse in the words of NVIDIA's plugin, the only one that does (internal/rm/rm.go).
+
+    With MPS there is no choice: it refuses whatever was configured.
+    """
+    sharing = share.sharing
+    if sharing and number > 1 and (sharing.fail_above_one or sharing.strategy == "mps"):
+        raise Refused(
+            f'invalid allocation request for "{resource}": invalid request: '
+            f"maximum request size for shared resources is 1; found {number}"
+        )
 
 
 def _offer_of_shares(

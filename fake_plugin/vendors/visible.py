@@ -16,6 +16,8 @@ from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import DeviceSpec
 from fake_plugin.device import Device
+from fake_plugin.errors import WrongUse
+from fake_plugin.fleet.plan import Answering, Share
 
 NULL: Final = "/dev/null"
 _VARIABLE: Final = "GPULAB_VISIBLE_DEVICES"
@@ -36,6 +38,18 @@ def variable_of(resource: str) -> str:
 def units(devices: Iterable[Device]) -> list[str]:
     """Return the names of the hardware behind devices, each once, in their order."""
     return list(dict.fromkeys(device.unit for device in devices))
+
+
+def refuse_strategies(share: Share) -> None:
+    """Refuse what NVIDIA's plugin alone can be told of its answers; raises `WrongUse`."""
+    plain = Answering(replica_policy=share.answering.replica_policy)
+    if share.answering != plain:
+        raise WrongUse(
+            "device list strategies and the like are settings of NVIDIA's plugin",
+            where=f"pool {share.pool}",
+            seen=share.accelerator.name if share.accelerator else "",
+            remedy="leave out all of answering but sharedDevicesAllocationPolicy",
+        )
 
 
 def files(paths: Iterable[str]) -> list[DeviceSpec]:

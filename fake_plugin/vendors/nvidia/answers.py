@@ -27,7 +27,6 @@ from fake_plugin.fleet.plan import Share
 from fake_plugin.vendors import visible
 from fake_plugin.vendors.nvidia.hardware import CONTROL_FILES, files_of
 from fake_plugin.vendors.nvidia.naming import CDI_CLASS, CDI_VENDOR, extras, name_of
-from fake_plugin.vendors.offer import Refused
 from fake_plugin.vendors.place import Place
 
 _VARIABLE: Final = "NVIDIA_VISIBLE_DEVICES"
@@ -42,8 +41,7 @@ class Answers:
     place: Place
 
     def container(self, resource: str, devices: Sequence[Device]) -> ContainerAllocateResponse:
-        """Return the answer for GPUs, MIG devices or replicas; raises `Refused`."""
-        self._refuse_several_replicas(resource, devices)
+        """Return the answer for GPUs, MIG devices or replicas."""
         # A GPU is named as often as replicas of it are asked for, as there.
         names = [name_of(self.share.answering, device) for device in devices]
         answer = self._answer(resource, devices, names)
@@ -100,14 +98,3 @@ class Answers:
             answer.devices.extend(visible.files((*CONTROL_FILES, *paths)))
         for name in extras(how):
             answer.envs[f"NVIDIA_{name.upper()}"] = "enabled"
-
-    def _refuse_several_replicas(self, resource: str, devices: Sequence[Device]) -> None:
-        shared = self.share.sharing
-        if shared is None or len(devices) <= 1:
-            return
-        # With MPS there is no choice (internal/rm/rm.go, ValidateRequest).
-        if shared.fail_above_one or shared.strategy == "mps":
-            raise Refused(
-                f'invalid allocation request for "{resource}": invalid request: '
-                f"maximum request size for shared resources is 1; found {len(devices)}"
-            )

@@ -104,7 +104,7 @@ def pools(draw: st.DrawFn, name: str) -> Pool:
         numa=tuple(draw(st.lists(st.integers(0, 7), min_size=count, max_size=count))),
         sharing=draw(st.sampled_from([None, slices])),
         partitions=partitions,
-        answering=Answering(gds=draw(st.booleans())),
+        answering=Answering(gds=model.vendor == "nvidia" and draw(st.booleans())),
         load=draw(st.none() | st.floats(0, 1)),
     )
 

@@ -8,16 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fake_plugin.cdi.names import broken_device_rule
-from fake_plugin.fleet.plan import Plan, Share, Sharing
+from fake_plugin.errors import WrongUse
+from fake_plugin.fleet.plan import Answering, Plan, Share, Sharing
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.numbering import card_at
 from fake_plugin.resource_name import broken_rule
 from fake_plugin.vendors import vendor_of
+from fake_plugin.vendors.offer import Refused
 from tests.unit.fake_plugin.vendors.pools import (
     ASCEND,
     ASCEND_A,
     H100,
     MI300X,
+    answering,
     cut,
     offers_of,
     pool,
@@ -157,3 +160,28 @@ def test_pools_say_whether_containers_are_to_be_prepared(model: Accelerator) -> 
         assert {offer.pre_start for offer in offers_of(share).values()} == {wanted}
         share = pool(model, pre_start=wanted)
         assert {offer.pre_start for offer in offers_of(share).values()} == {wanted}
+
+
+@pytest.mark.parametrize("model", [H100, MI300X, ASCEND])
+def test_one_replica_can_be_all_that_a_container_gets(model: Accelerator) -> None:
+    """NVIDIA's plugin alone has the setting, and here all act on it alike."""
+    share = pool(model, sharing=Sharing("time-slicing", 2, fail_above_one=True))
+    ((name, offer),) = offers_of(share).items()
+    assert offer.answer(offer.devices[:1]).envs
+    with pytest.raises(Refused, match=f'request for "{name}": .* is 1; found 2$'):
+        offer.answer(offer.devices[:2])
+
+
+@pytest.mark.parametrize("model", [MI300X, ASCEND])
+@pytest.mark.parametrize(
+    "how", [answering("cdi-cri"), answering(id_strategy="index"), answering(gds=True)]
+)
+def test_strategies_of_nvidias_plugin_are_refused_elsewhere(
+    model: Accelerator, how: Answering
+) -> None:
+    """A setting that nobody acts on would be a lie; the policy of replicas is all vendors'."""
+    with pytest.raises(WrongUse, match="settings of NVIDIA's plugin") as caught:
+        offers_of(pool(model, answering=how))
+    assert caught.value.where == "pool p"
+    packed = pool(model, answering=answering(replica_policy="packed"))
+    assert {offer.spread for offer in offers_of(packed).values()} == {"packed"}
