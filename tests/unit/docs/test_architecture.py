@@ -63,3 +63,38 @@ def test_the_order_of_up_is_drawn_as_in_the_module() -> None:
     drawn = next(each for each in PAGE.blocks("text") if "choose a node image" in each.text)
     lines = [line for line in (up.__doc__ or "").splitlines() if line.startswith("    ")]
     assert textwrap.dedent("\n".join(lines)).strip() == drawn.text.strip()
+
+
+def parts_of_the_plugin() -> set[str]:
+    """Return the modules and packages of the plugin."""
+    here = ROOT / "fake_plugin"
+    modules = {each.stem for each in here.glob("*.py") if not each.stem.startswith("__")}
+    return modules | {each.parent.name for each in here.glob("*/__init__.py")}
+
+
+def test_every_part_of_the_plugin_is_in_the_table() -> None:
+    """Once, and no other is."""
+    rows = PAGE.section("The plugin inside").rows()
+    named = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))
+    assert sorted(named) == sorted(parts_of_the_plugin())
+
+
+def test_parts_in_the_picture_of_the_plugin_are_there() -> None:
+    """Those of its lines that name one."""
+    text = PAGE.section("The plugin inside").text
+    picture = text.partition("```text\n")[2].partition("```")[0]
+    drawn = {word.partition(".")[0] for word in re.findall(r"[a-z_.]+", picture)}
+    assert {"fleet", "inventory", "vendors", "resource", "control", "faults"} <= drawn
+    for dotted in ("hardware.board", "faults.interceptor"):
+        assert dotted in picture
+        assert (ROOT / "fake_plugin" / f"{dotted.replace('.', '/')}.py").exists()
+
+
+def test_the_way_of_a_failure_leads_through_modules_that_are_there() -> None:
+    """Each is a file or a folder."""
+    rows = PAGE.section("The way of a failure").rows()
+    named = [each for row in rows for each in re.findall(r"`([\w.]+)`", row[0])]
+    assert len(named) > len(rows) / 2
+    for each in named:
+        path = ROOT / each.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".py").exists(), each
