@@ -112,6 +112,23 @@ def test_a_node_without_a_pool_waits_for_the_end(
     assert sockets_told(kubelet) == []
 
 
+def test_what_a_start_makes_is_not_looked_through_again(
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
+) -> None:
+    """Garbage is collected, though not among modules and devices: that would hold up a flap."""
+    told = tmp_path / "told"
+    child = start_child(
+        program="import atexit, gc, pathlib; atexit.register(lambda: pathlib.Path("
+        f"{str(told)!r}).write_text(f'{{gc.isenabled()}} {{gc.get_freeze_count()}}')); "
+    )
+    wait_for_devices(kubelet, RESOURCE, 8)
+    child.terminate()
+    assert child.wait(10) == 0
+    enabled, frozen = told.read_text().split()
+    assert enabled == "True"
+    assert int(frozen) > 10_000
+
+
 def test_a_second_signal_ends_it_at_once(start_child: StartChild, tmp_path: Path) -> None:
     """Whoever asks twice does not wait for what still holds up the end."""
     hangs = "import signal, fake_plugin.plugin as p; p.Plugin.stop = lambda _: signal.pause(); "
