@@ -24,7 +24,7 @@ from tests.unit.docs.pages import Block, page
 #: The fixture has brought the lab up, its environment stands for the exports, and it takes it down.
 SKIPPED: Final = re.compile(r"^(make lab-(up|down)\b|export ).*\n", re.MULTILINE)
 LOOKS: Final = re.compile(
-    r"kubectl (get|describe|logs|exec) |gpulab (status|logs)"
+    r"kubectl (get|describe|logs|exec) |gpulab (status|logs|journal|inject list)"
     r"|docker exec \S+ (ls|cat|jq|journalctl) "
 )
 LOOK_SECONDS: Final = 30
@@ -40,6 +40,8 @@ VARYING: Final = {
     r"(kubelet)\[\d+\]": r"\1[<pid>]",
     r"\b(\d+d)?(\d+h)?(\d+m)?\d+s\b|\b\d+m\b": "<age>",
     r"\b10\.\d+\.\d+\.\d+\b": "<address>",
+    r"(?m)^ +\d+ \d\d:\d\d:\d\d\.\d+ +\d+\.\d ms": "<call>",
+    r"\brule-\d+\b": "<rule>",
     r'("ms_since_start": )\d+': r"\1<number>",
     r"\bv1\.\d+\.\d+\b": "<version>",
     r"\b\d+Ki\b": "<size>",
@@ -78,7 +80,11 @@ def first_round() -> Round:
     return following("README.md", [each for each in readme.blocks("sh") if each.line > begins])
 
 
-ROUNDS: Final = (first_round(), following("walkthrough", page("docs/walkthrough.md").blocks()))
+ROUNDS: Final = (
+    first_round(),
+    following("walkthrough", page("docs/walkthrough.md").blocks()),
+    following("break things", page("docs/how-to/break-things.md").blocks()),
+)
 
 
 def compared(text: str) -> str:

@@ -20,7 +20,9 @@ ANSWERS = ("empty", "unknown-device", "too-many", "too-few")
 
 @click.command()
 @click.argument("call", type=click.Choice(CALLS))
-@click.option("--fails", metavar="TEXT", help="It fails with this text.")
+@click.option(
+    "--fails", metavar="TEXT", help="It fails with this text; Register, in the kubelet's."
+)
 @click.option("--code", metavar="CODE", help="With --fails: the gRPC code, by default UNKNOWN.")
 @click.option("--delay", metavar="TIME", help="It is answered late, such as 5s or 500ms.")
 @click.option("--hang", is_flag=True, help="It is not answered until the rule is cleared.")
@@ -80,19 +82,21 @@ def remove_socket(resource: str, node: tuple[str, ...], name: str, output: str) 
 
 
 def described(rule: Json) -> str:
-    """Return a rule in a line: its ID, the calls, what befalls them."""
+    """Return a rule in a line: its ID, the call, what befalls it, and when."""
     about = f" of {rule['resource']}" if rule["resource"] else ""
-    return f"{rule['id']}: {_turns(rule)}{rule['call']}{about} {_effect(rule)}"
+    return f"{rule['id']}: {rule['call']}{about} {_effect(rule)}, {_turns(rule)}"
 
 
 def _turns(rule: Json) -> str:
     nth, times = rule["nth"], rule["times"]
     if nth is None:
-        return "every " if times is None else f"the first {times} "
-    return f"call {nth} " if times in {None, 1} else f"calls {nth} to {nth + times - 1} "
+        return "every time" if times is None else f"the first {times} times"
+    return f"call {nth}" if times in {None, 1} else f"calls {nth} to {nth + times - 1}"
 
 
 def _effect(rule: Json) -> str:
+    if "fails" in rule and rule["call"] == "Register":
+        return "is refused by the kubelet"
     if "fails" in rule:
         return f"fails: {rule['fails']} ({rule['code']})"
     if "hang" in rule:

@@ -210,15 +210,15 @@ def test_cards_come_and_go(plugins: tuple[Plugin, Plugin], capsys: Output) -> No
 @pytest.mark.parametrize(
     ("options", "described"),
     [
-        (["--fails", "busy"], "every Allocate fails: busy (UNKNOWN)"),
-        (["--fails", "busy", "--code", "ABORTED"], "every Allocate fails: busy (ABORTED)"),
-        (["--delay", "5s", "--nth", "2"], "call 2 Allocate is late by 5s"),
-        (["--hang", "--times", "3"], "the first 3 Allocate hangs"),
+        (["--fails", "busy"], "Allocate fails: busy (UNKNOWN), every time"),
+        (["--fails", "busy", "--code", "ABORTED"], "Allocate fails: busy (ABORTED), every time"),
+        (["--delay", "5s", "--nth", "2"], "Allocate is late by 5s, call 2"),
+        (["--hang", "--times", "3"], "Allocate hangs, the first 3 times"),
         (
             ["--answers", "empty", "--nth", "2", "--times", "2"],
-            "calls 2 to 3 Allocate is answered wrongly: empty",
+            "Allocate is answered wrongly: empty, calls 2 to 3",
         ),
-        (["--hang", "--resource", NPU], f"every Allocate of {NPU} hangs"),
+        (["--hang", "--resource", NPU], f"Allocate of {NPU} hangs, every time"),
     ],
 )
 def test_a_rule_is_made(
@@ -228,6 +228,16 @@ def test_a_rule_is_made(
     assert inject("fault", "Allocate", *options, "--node", "npu-0") == 0
     assert f"npu-0 (t-lab-worker2): rule rule-1: {described}\n" in capsys.readouterr().out
     assert [len(each.node.switchboard.book.entries()) for each in plugins] == [0, 1]
+
+
+def test_a_register_that_fails_is_refused_by_the_kubelet(
+    plugins: tuple[Plugin, Plugin], capsys: Output
+) -> None:
+    """In its own words: the text is not used."""
+    del plugins
+    assert inject("fault", "Register", "--fails", "no", "--times", "2") == 0
+    text = "rule rule-1: Register is refused by the kubelet, the first 2 times\n"
+    assert capsys.readouterr().out.count(text) == 2
 
 
 def test_a_stream_is_dropped(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:
@@ -296,7 +306,7 @@ def test_what_goes_wrong_is_listed(plugins: tuple[Plugin, Plugin], capsys: Outpu
         f"  npu/0 {first}: unhealthy, unspecified\n"
         f"  npu/1 {second}: unplugged\n"
         "  npu: 2 cards added\n"
-        "  rule rule-1: call 1 Allocate hangs (seen 1, met 1, spent)\n"
+        "  rule rule-1: Allocate hangs, call 1 (seen 1, met 1, spent)\n"
         "\nNext:\n  gpulab inject clear --name t-lab\n  gpulab journal --name t-lab\n"
     )
 
