@@ -17,10 +17,11 @@ try:
 except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]  # the same loader, in Python
 
-__all__ = ["Mapping", "SafeLoader"]
+__all__ = ["LARGEST", "Mapping", "SafeLoader"]
 
 _SHOWN_CHARACTERS: Final = 200
-_LARGEST: Final = 2**31 - 1
+#: What every number of a file may be at most.
+LARGEST: Final = 2**31 - 1
 _DURATION: Final = re.compile(r"(?P<number>0|[1-9][0-9]{0,5})(?P<unit>ms|s|m|h)", re.ASCII)
 _MILLISECONDS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
@@ -136,7 +137,7 @@ class Mapping:
         return choices[text]
 
     def number(
-        self, name: str, *, least: int, most: int = _LARGEST, default: int | None = None
+        self, name: str, *, least: int, most: int = LARGEST, default: int | None = None
     ) -> int:
         """Return a whole number; `default`, if there is one, where it is missing."""
         if name not in self.values and default is not None:
@@ -184,9 +185,9 @@ class Mapping:
             return None
         value = self.values[name]
         if not isinstance(value, list) or not all(
-            _is_whole(each) and 0 <= each <= _LARGEST for each in value
+            _is_whole(each) and 0 <= each <= LARGEST for each in value
         ):
-            self.refuse(name, f"must be a list of whole numbers from 0 to {_LARGEST}")
+            self.refuse(name, f"must be a list of whole numbers from 0 to {LARGEST}")
         return tuple(value)
 
     def mapping(self, name: str) -> Self | None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.config import JsonDict
 
 from fake_plugin.fleet.plan import (
@@ -61,6 +61,14 @@ class ProfileEntry(Entry):
     """What a container may use of the memory, in MiB."""
 
 
+def _each_once(profiles: list[ProfileEntry]) -> list[ProfileEntry]:
+    names = [profile.name for profile in profiles]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise ValueError(f"each profile once, and {name} is there again")
+    return profiles
+
+
 class AcceleratorEntry(Entry):
     """An accelerator that the catalogue does not have."""
 
@@ -80,7 +88,7 @@ class AcceleratorEntry(Entry):
     """How many slices of compute a card can be cut into."""
     memory_slices: Annotated[Index, Field(alias="memorySlices")] = 0
     """How many slices of memory a card can be cut into."""
-    profiles: list[ProfileEntry] = []
+    profiles: Annotated[list[ProfileEntry], AfterValidator(_each_once)] = []
     """The ways to cut a card."""
 
 
@@ -97,7 +105,7 @@ class SharingEntry(Entry):
         bool | None, Field(alias="failRequestsGreaterThanOne")
     ] = None
     """Whether a container that asks for two is refused. Default: with `mps` only."""
-    memory_unit_mib: Annotated[int | None, Field(alias="memoryUnitMiB", ge=1)] = None
+    memory_unit_mib: Annotated[AtLeastOne | None, Field(alias="memoryUnitMiB")] = None
     """What one device of the memory resource stands for, in MiB. Only with `percentage`."""
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from fake_plugin.faults.fault import CODES
+from fake_plugin.mapping import LARGEST
 from fake_plugin.message_limit import MESSAGE_LIMIT
 from fake_plugin.resource_name import broken_rule
 
@@ -46,16 +47,20 @@ def _code(name: str) -> str:
 def _figure(value: object) -> int | None:
     if value == "unknown":
         return None
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LARGEST:
         return value
-    raise ValueError("a whole number above 0, or unknown")
+    raise ValueError(f"a whole number from 1 to {LARGEST}, or unknown")
+
+
+def _is_index(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
 
 
 def _cards(value: object) -> tuple[int, ...] | str:
     if value == "all":
         return "all"
     cards = value if isinstance(value, list) else []
-    if cards and all(isinstance(at, int) and not isinstance(at, bool) and at >= 0 for at in cards):
+    if cards and all(_is_index(card) for card in cards):
         return tuple(cards)
     raise ValueError("all, or a list of the indices of cards, from 0")
 
@@ -67,8 +72,8 @@ Duration = Annotated[str, Field(pattern=_DURATION)]
 DurationOrZero = Annotated[str, Field(pattern=_DURATION_OR_ZERO)]
 FaultCode = Annotated[str, Field(pattern=_FAULT_CODE)]
 Text = Annotated[str, Field(min_length=1)]
-Index = Annotated[int, Field(ge=0)]
-AtLeastOne = Annotated[int, Field(ge=1)]
+Index = Annotated[int, Field(ge=0, le=LARGEST)]
+AtLeastOne = Annotated[int, Field(ge=1, le=LARGEST)]
 # The pattern is what an editor can check; the validator is the rule.
 ResourceName = Annotated[
     str,

@@ -7,7 +7,7 @@ from pathlib import Path
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.accelerators import spelled_out
 from fake_plugin.fleet.broken_rule import BrokenRule
-from fake_plugin.fleet.offering import refuse_too_long
+from fake_plugin.fleet.offering import devices_of, refuse_too_long
 from fake_plugin.fleet.plan import Share
 from fake_plugin.fleet.pool_rules import given_rules, share_rules
 from fake_plugin.fleet.shares import read_share
@@ -44,19 +44,25 @@ class Shares:
         except WrongUse as problem:
             self.findings.append(Finding(here, problem.what, problem.seen, problem.remedy))
         if len(self.findings) == before:
+            self._offer(here, share)
+        if len(self.findings) == before:
             self.found[index] = share
-            self._measure(here, share)
 
-    def _measure(self, here: KeyPath, share: Share) -> None:
-        # Of plain devices without NUMA nodes the limit of `count` is the right one.
+    def _offer(self, here: KeyPath, share: Share) -> None:
+        """Ask the vendor, who may refuse what is right for another one."""
+        # Of plain devices without NUMA nodes there is nothing that `count` does not say.
         if not share.accelerator and not share.numa:
+            return
+        try:
+            devices_of(share)
+        except WrongUse as problem:
+            self.findings.append(Finding(here, problem.what, problem.seen, problem.remedy))
             return
         try:
             refuse_too_long(share)
         except WrongUse as problem:
             what = f"is {share.count}, and {problem.what}"
-            finding = Finding((*here, "count"), what, problem.seen, problem.remedy)
-            self.findings.append(finding)
+            self.findings.append(Finding((*here, "count"), what, problem.seen, problem.remedy))
 
     def _note(self, here: KeyPath, broken: Iterator[BrokenRule]) -> None:
         self.findings += (

@@ -155,7 +155,21 @@ def test_a_taint_is_what_the_vendor_tolerates(pool: str, taint: str) -> None:
         ),
         (
             "accelerator: {name: x, vendor: nvidia, product: X, powerWatts: 0}",
-            "pools[0].accelerator.powerWatts: is 0 (a whole number above 0, or unknown)",
+            (
+                "pools[0].accelerator.powerWatts: is 0 "
+                "(a whole number from 1 to 2147483647, or unknown)"
+            ),
+        ),
+        (
+            (
+                "accelerator: {name: x, vendor: nvidia, product: X, profiles: [{name: p, most: 1,"
+                " compute: 0, memory: 0}, {name: p, most: 2, compute: 0, memory: 0}]}"
+            ),
+            ("pools[0].accelerator.profiles: is a list (each profile once, and p is there again)"),
+        ),
+        (
+            f"{H100}\nnuma: [0, 2147483648]",
+            "pools[0].numa[1]: is 2147483648 (at most 2147483647); use 2147483647",
         ),
         (
             f"{H100}\npartitions: {{strategy: mixed, layout: [{{devices: none, profiles: {{}}}}]}}",
@@ -202,7 +216,7 @@ def test_a_taint_is_what_the_vendor_tolerates(pool: str, taint: str) -> None:
         (
             f"{B3}\ndialect: hami\npartitions: {{strategy: mixed}}",
             (
-                "pools[0].count: is 2, and HAMi cuts an NPU when a pod asks for memory of it, "
+                "pools[0]: HAMi cuts an NPU when a pod asks for memory of it, "
                 "and not before; leave out the partitions, or use the official dialect"
             ),
         ),
