@@ -81,9 +81,11 @@ def _remove_socket(node: Node, body: Body) -> Json:
 
 
 def _clear(node: Node, _: Request) -> Answer:
+    # The flaps first, or one of them would break again what is mended here.
+    flaps = node.script.clear()
     with written("the state of the hardware"):
         node.inventory.board.clear()
-    flaps, rules = node.script.clear(), node.switchboard.book.clear()
+    rules = node.switchboard.book.clear()
     return answer({"rules": rules, "flaps": flaps, "sticky": node.inventory.plan.sticky})
 
 

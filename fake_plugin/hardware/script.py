@@ -53,6 +53,9 @@ class Script:
         self._numbers = count()
         self._waiting: list[tuple[_Due, Turn]] = []
         self._changed = threading.Condition()
+        #: Held while a change is made: what is cleared does not happen any more.
+        self._making = threading.Lock()
+        self._cleared = 0
         self._stopping = False
         self._failure_said = Sparingly(_REPEAT_SECONDS)
         self._first = tuple(turns)
@@ -79,8 +82,12 @@ class Script:
             self._changed.notify_all()
 
     def clear(self) -> int:
-        """Forget all that is still to come; return how many turns that were."""
-        with self._changed:
+        """Forget all that is still to come; return how many turns that were.
+
+        A change that is being made now is waited for, and is the last one.
+        """
+        with self._making, self._changed:
+            self._cleared += 1
             number = len(self._waiting)
             self._waiting.clear()
         return number
@@ -94,22 +101,28 @@ class Script:
         heapq.heappush(self._waiting, (_Due(at, next(self._numbers)), turn))
 
     def _run(self) -> None:
-        while turn := self._next():
-            try:
-                self._make(turn)
-            except OSError as problem:
-                if self._failure_said.is_due(str(problem)):
-                    say(events.STATE_NOT_WRITTEN, reason=str(problem))
+        while due := self._next():
+            turn, cleared = due
+            with self._making:
+                if cleared == self._cleared:
+                    self._try(turn)
 
-    def _next(self) -> Turn | None:
-        """Return the next turn when it is due, None at the end."""
+    def _try(self, turn: Turn) -> None:
+        try:
+            self._make(turn)
+        except OSError as problem:
+            if self._failure_said.is_due(str(problem)):
+                say(events.STATE_NOT_WRITTEN, reason=str(problem))
+
+    def _next(self) -> tuple[Turn, int] | None:
+        """Return the next turn when it is due, and how often all was cleared; None at the end."""
         with self._changed:
             while not self._stopping:
                 left = self._waiting[0][0].at - time.monotonic() if self._waiting else None
                 if left is not None and left <= 0:
                     due, turn = heapq.heappop(self._waiting)
                     self._plan_again(turn, due.at)
-                    return turn
+                    return turn, self._cleared
                 self._changed.wait(left)
         return None
 

@@ -111,6 +111,18 @@ def test_what_is_to_come_is_told_and_can_be_forgotten(run: Run, board: Board) ->
     assert board.unhealthy() == frozenset()
 
 
+def test_what_is_cleared_does_not_happen_after_all(run: Run, board: Board) -> None:
+    """Nor does it spoil what is mended next, however fast the flap."""
+    for _ in range(50):
+        script = run(turn("toggled", 0.0, every=0.0001))
+        wait_until("a change", lambda: bool(board.unhealthy()))
+        script.clear()
+        board.clear()
+        assert board.unhealthy() == frozenset()
+        script.stop()
+        assert board.unhealthy() == frozenset()
+
+
 def test_a_change_that_cannot_be_written_does_not_end_the_script(
     run: Run, board: Board, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
