@@ -5,11 +5,13 @@ import json
 import logging
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
@@ -253,13 +255,20 @@ def test_the_round_by_hand_works() -> None:
 
 
 def run_by_bash(script: str) -> str:
-    """Return what a script prints, which is run from the root of the repository."""
-    return subprocess.run(
+    """Return what a script prints, run from the root of the repository; nothing of it stays."""
+    with subprocess.Popen(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=ROOT,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=True,
-        timeout=60,
-    ).stdout
+        start_new_session=True,
+    ) as shell:
+        try:
+            printed, complaints = shell.communicate(timeout=60)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+    assert shell.returncode == 0, complaints
+    return printed
