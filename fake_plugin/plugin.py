@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,7 @@ from fake_plugin.watch import FolderWatch
 
 if TYPE_CHECKING:
     from fake_plugin.control.server import ControlServer
+    from fake_plugin.metrics.endpoint import Endpoint
     from fake_plugin.smi.toolbox import Toolbox
 
 _LOOK_WITHOUT_WATCH: Final = 0.5
@@ -34,6 +36,7 @@ class Plugin:
     """
 
     def __init__(self, config: Config, plan: Plan, timing: Timing) -> None:
+        self._pod_resources = config.pod_resources
         self.inventory = Inventory.load(config.state_dir, config.node, plan, _place(config, plan))
         resources = self.inventory.resources
         health = Health(resource.name for resource in resources)
@@ -103,6 +106,13 @@ class Plugin:
         named = (each for each in self._registrations if each.resource_name == resource)
         return any(each.remove_socket() for each in named)
 
+    @cached_property
+    def _metrics(self) -> "Endpoint":
+        """What the hardware tells to tools and Prometheus: energy adds up in one place."""
+        from fake_plugin.metrics.endpoint import Endpoint  # noqa: PLC0415 - plain devices need none
+
+        return Endpoint(self.inventory, self._pod_resources, self.switchboard.journal)
+
     def _control_of(self, config: Config, health: Health) -> "ControlServer | None":
         if config.control is None or config.token_file is None:
             return None
@@ -111,16 +121,14 @@ class Plugin:
         from fake_plugin.control.opening import open_control  # noqa: PLC0415
 
         node = Node(self.inventory, self.switchboard, self.script, health, self.remove_socket)
-        return open_control(config.control, config.token_file, node, config.pod_resources)
+        return open_control(config.control, config.token_file, node, self._metrics)
 
     def _tools_of(self, config: Config) -> "Toolbox | None":
         if not _has_tools(self.inventory.plan):
             return None
-        from fake_plugin.metrics.endpoint import Endpoint  # noqa: PLC0415 - plain devices need none
-        from fake_plugin.smi.toolbox import Toolbox  # noqa: PLC0415
+        from fake_plugin.smi.toolbox import Toolbox  # noqa: PLC0415 - plain devices need none
 
-        readings = Endpoint(self.inventory, config.pod_resources).readings
-        return Toolbox(config.state_dir, self.inventory.board, readings)
+        return Toolbox(config.state_dir, self.inventory.board, self._metrics.readings)
 
     def _watch_of(self, config: Config) -> FolderWatch | None:
         try:

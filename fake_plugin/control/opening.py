@@ -10,13 +10,10 @@ from fake_plugin.control.token import TokenFile
 from fake_plugin.metrics.endpoint import Endpoint
 
 
-def open_control(
-    address: str, token_file: Path, node: Node, pod_resources: Path | None
-) -> ControlServer:
+def open_control(address: str, token_file: Path, node: Node, endpoint: Endpoint) -> ControlServer:
     """Return the server, which has its address and answers once it is started.
 
     Raises `NotReady` and `WrongUse` for an address or a token that cannot be used.
     """
-    metrics = Metrics(Endpoint(node.inventory, pod_resources, node.switchboard.journal))
-    routes = Routes(node, TokenFile(token_file), metrics.answer)
+    routes = Routes(node, TokenFile(token_file), Metrics(endpoint).answer)
     return ControlServer(address, routes.answer)
