@@ -3,13 +3,16 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import grpc
 import pytest
 
-from fake_plugin.api.deviceplugin_pb2 import DevicePluginOptions, RegisterRequest
+from fake_plugin.api.deviceplugin_pb2 import DevicePluginOptions, Empty, RegisterRequest
+from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationStub
 from lab.embedded.clock import VirtualClock
+from lab.embedded.kubelet.connection import target
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.embedded.conftest import StartPlugin
 from tests.unit.embedded.plugin import RESOURCE, healthy, refusal, register_with
@@ -122,16 +125,23 @@ def test_a_plugin_that_listens_late_is_found(
     assert [client.resource for client in kubelet.registrations] == [RESOURCE]
 
 
-def test_a_plugin_that_gives_up_ends_the_dialling(
-    kubelet: DeviceManager, start_plugin: StartPlugin
-) -> None:
+@contextmanager
+def registering(kubelet: DeviceManager, endpoint: str) -> Iterator["grpc.Future[Empty]"]:
+    """Yield a Register that is on its way, for the body to cancel."""
+    request = RegisterRequest(version="v1beta1", endpoint=endpoint, resource_name=RESOURCE)
+    options = (("grpc.use_local_subchannel_pool", 1),)
+    with grpc.insecure_channel(target(kubelet.socket), options=options) as channel:
+        yield RegistrationStub(channel).Register.future(request)
+
+
+def test_a_plugin_that_gives_up_ends_the_dialling(kubelet: DeviceManager) -> None:
     """The kubelet dials as long as its caller waits, whatever its own clock says."""
-    with pytest.raises(grpc.RpcError) as caught:
-        start_plugin().register(endpoint="nobody.sock", seconds=0.1)
-    assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    with registering(kubelet, "nobody.sock") as call:
+        wait_until("the kubelet to dial", lambda: dialling(kubelet))
+        call.cancel()
     wait_until("the end of the call", lambda: not dialling(kubelet))
-    (call,) = kubelet.journal.calls("Register")
-    assert call.error == "failed to dial device plugin: context canceled"
+    (register,) = kubelet.journal.calls("Register")
+    assert register.error == "failed to dial device plugin: context canceled"
 
 
 def test_options_that_fail_end_the_registration(
@@ -153,14 +163,20 @@ def test_options_that_hang_are_given_up_with_the_call(
 ) -> None:
     """They have no limit of their own but that of Register."""
     plugin = start_plugin()
-    hold = threading.Event()
-    plugin.script.before_options = hold.wait
-    with pytest.raises(grpc.RpcError):
-        plugin.register(seconds=0.3)
+    asked, answer = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        asked.set()
+        answer.wait()
+
+    plugin.script.before_options = hang
+    with registering(kubelet, plugin.path.name) as call:
+        assert asked.wait(10)
+        call.cancel()
     wait_until("the end of the call", lambda: not dialling(kubelet))
-    hold.set()
-    (call,) = kubelet.journal.calls("GetDevicePluginOptions")
-    assert call.error == "rpc error: code = Canceled desc = context canceled"
+    answer.set()
+    (options,) = kubelet.journal.calls("GetDevicePluginOptions")
+    assert options.error == "rpc error: code = Canceled desc = context canceled"
 
 
 def test_options_are_the_plugins_answer(kubelet: DeviceManager, start_plugin: StartPlugin) -> None:
