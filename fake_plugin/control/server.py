@@ -1,8 +1,8 @@
 """HTTP within bounds: whatever is sent and by however many, the plugin stays as it is.
 
 Eight calls at a time have a thread each; the others wait in the system's queue. A call has five
-seconds from its first byte to its last, whoever is slow. What a call may be made of is limited
-before it is read.
+seconds from its first byte to its last, and half a minute to take its answer, whoever is slow. What
+a call may be made of is limited before it is read.
 """
 
 import io
@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from http.client import LineTooLong
@@ -27,6 +27,8 @@ from fake_plugin.log import say, say_crash
 
 AT_ONCE: Final = 8
 SECONDS: Final = 5.0
+#: The metrics of 20 000 devices take seconds to write where there is little of a processor.
+ANSWER_SECONDS: Final = 30.0
 HEAD_BYTES: Final = 16 * 1024
 BODY_BYTES: Final = 64 * 1024
 _LOOK_SECONDS: Final = 0.2
@@ -39,20 +41,29 @@ Answering: TypeAlias = Callable[[Request], Answer]
 class ControlServer(ThreadingHTTPServer):
     """Answers on an address from `start` to `stop`.
 
-    Raises `NotReady` where the address cannot be had. `seconds` is what a call may take.
+    Raises `NotReady` where the address cannot be had. `seconds` is what a call may take, and
+    `answer_seconds` its answer.
     """
 
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, address: str, answering: Answering, seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        address: str,
+        answering: Answering,
+        seconds: float = SECONDS,
+        answer_seconds: float = ANSWER_SECONDS,
+    ) -> None:
         host, _, port = address.rpartition(":")
         host = host.strip("[]")
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.answering = answering
         self.seconds = seconds
+        self.answer_seconds = answer_seconds
         self._places = threading.BoundedSemaphore(AT_ONCE)
-        self._since: dict[socket.socket, float] = {}
+        #: Until when each connection may be open.
+        self._ends: dict[socket.socket, float] = {}
         self._lock = threading.Lock()
         self._stopping = False
         try:
@@ -79,7 +90,7 @@ class ControlServer(ThreadingHTTPServer):
         if self._thread.is_alive():
             self.shutdown()
             self._thread.join()
-        self._end_since(float("inf"))
+        self._end_all_before(float("inf"))
         self.server_close()
 
     def server_bind(self) -> None:
@@ -95,7 +106,7 @@ class ControlServer(ThreadingHTTPServer):
                 self.shutdown_request(request)
                 return
         with self._lock:
-            self._since[request] = time.monotonic()
+            self._ends[request] = time.monotonic() + self.seconds
         try:
             super().process_request(request, client_address)
         except RuntimeError:
@@ -112,7 +123,12 @@ class ControlServer(ThreadingHTTPServer):
 
     def service_actions(self) -> None:
         """Cut off the calls that take too long."""
-        self._end_since(time.monotonic() - self.seconds)
+        self._end_all_before(time.monotonic())
+
+    def heard(self, request: socket.socket) -> None:
+        """Take down that a call was read to its end: what follows is the answer."""
+        with self._lock:
+            self._ends[request] = time.monotonic() + self.answer_seconds
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401, ARG002
         """Say nothing of a caller that has gone, but a mistake of ours."""
@@ -122,13 +138,13 @@ class ControlServer(ThreadingHTTPServer):
 
     def _leave(self, request: socket.socket) -> None:
         with self._lock:
-            self._since.pop(request, None)
+            self._ends.pop(request, None)
         self._places.release()
 
-    def _end_since(self, moment: float) -> None:
+    def _end_all_before(self, moment: float) -> None:
         with self._lock:
-            for connection, since in self._since.items():
-                if since <= moment:
+            for connection, end in self._ends.items():
+                if end <= moment:
                     with suppress(OSError):
                         connection.shutdown(socket.SHUT_RDWR)
 
@@ -137,6 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: ControlServer
     server_version = "gpulab"
     sys_version = ""
+    protocol_version = "HTTP/1.1"
     #: Or an answer to what is no call at all would have no status.
     default_request_version = "HTTP/1.0"
     #: Between two bytes; the server cuts off what takes too long as a whole.
@@ -149,17 +166,25 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile = _Head(self.connection.makefile("rb", buffering=0))
 
     def do_GET(self) -> None:
+        self.close_connection = True
         self._unread = self._announced()
+        if self._unread == 0:
+            self.server.heard(self.connection)
         found = self._answer()
+        is_whole = isinstance(found.pieces, Sequence)
+        # Or an answer that was cut off would look like one that has ended.
+        chunked = not is_whole and self.request_version != "HTTP/1.0"
+        headers = {"Content-Type": found.content_type, "Connection": "close", **found.headers}
+        if isinstance(found.pieces, Sequence):
+            headers["Content-Length"] = str(sum(map(len, found.pieces)))
+        elif chunked:
+            headers["Transfer-Encoding"] = "chunked"
         self.send_response(found.status)
-        self.send_header("Content-Type", found.content_type)
-        self.send_header("Cache-Control", "no-store")
-        for name, value in found.headers.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            for piece in found.pieces:
-                self.wfile.write(piece)
+            self._write(found.pieces, chunked=chunked)
         self._linger()
 
     # The names are those of http.server.
@@ -176,6 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(code)
         self.send_header("Content-Type", found.content_type)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
         self.close_connection = True
@@ -183,6 +209,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
         """Log nothing: changes are logged where they are made."""
+
+    def _write(self, pieces: Iterable[bytes], *, chunked: bool) -> None:
+        for piece in filter(None, pieces):
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+        if chunked:
+            self.wfile.write(b"0\r\n\r\n")
 
     def _answer(self) -> Answer:
         try:
@@ -239,6 +271,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._unread = 0
         try:
             data = self.rfile.read(length)
+            self.server.heard(self.connection)
         except OSError as problem:
             seen = str(problem)
             raise Refusal(_TIMEOUT, "the body did not come in time", seen=seen) from problem
