@@ -60,7 +60,7 @@ def install(folder: Path) -> None:
     programs.mkdir(parents=True, exist_ok=True)
     table_folder(folder).mkdir(exist_ok=True)
     for program in _PARTS:
-        replace(programs / program, text(program), _EXECUTABLE_BY_ALL)
+        replace(programs / program, [text(program)], _EXECUTABLE_BY_ALL)
 
 
 def table_folder(folder: Path) -> Path:

@@ -33,19 +33,14 @@ _COUNTED: Final = {
 
 def render(readings: Iterable[Reading]) -> str:
     """Return the table; readings of cards without a model are left out, no tool shows them."""
-    units = [each for each in readings if each.card.model]
-    units.sort(key=lambda each: (each.card.minor, each.partition.index if each.partition else 0))
-    lines = [_line("gpulab-units", FORMAT)]
-    lines += [_line("driver", vendor, *versions) for vendor, versions in DRIVERS.items()]
-    for vendor in DRIVERS:
-        lines += _lines_of(vendor, [each for each in units if _vendor(each) == vendor])
-    return "".join(lines)
+    return "".join(_lines(readings))
 
 
 def write(folder: Path, readings: Iterable[Reading]) -> None:
     """Replace the table in `folder`, whole at once; OSError where the node does not let it."""
     folder.mkdir(parents=True, exist_ok=True)
-    replace(folder / NAME, render(readings), _READABLE_BY_ALL)
+    # Line by line: the whole of a node with thousands of units would take megabytes of memory.
+    replace(folder / NAME, _lines(readings), _READABLE_BY_ALL)
 
 
 def condition(reading: Reading) -> str:
@@ -62,6 +57,16 @@ def condition(reading: Reading) -> str:
     if breakage.is_ignored:
         return "ok"
     return "lost" if reading.is_lost else "failed"
+
+
+def _lines(readings: Iterable[Reading]) -> Iterator[str]:
+    units = [each for each in readings if each.card.model]
+    units.sort(key=lambda each: (each.card.minor, each.partition.index if each.partition else 0))
+    yield _line("gpulab-units", FORMAT)
+    for vendor, versions in DRIVERS.items():
+        yield _line("driver", vendor, *versions)
+    for vendor in DRIVERS:
+        yield from _lines_of(vendor, [each for each in units if _vendor(each) == vendor])
 
 
 def _lines_of(vendor: Vendor, units: list[Reading]) -> Iterator[str]:
