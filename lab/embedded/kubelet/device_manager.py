@@ -96,7 +96,8 @@ class DeviceManager:
     @property
     def known(self) -> Figures:
         """Return the devices as they are known now, without what only a tick does."""
-        return self._run.ledger.figures() if self._run else Figures()
+        run = self._run
+        return run.ledger.figures() if run else Figures()
 
     def start(self, containers: Iterable[ContainerRecord] = ()) -> dict[str, Rejection]:
         """Start a kubelet; all pods of the roster are admitted again, by their age.
@@ -127,8 +128,9 @@ class DeviceManager:
 
     def tick(self) -> None:
         """Update the status of the node now."""
-        if self._run:
-            self.status.update(self._run.ledger.report())
+        run = self._run
+        if run:
+            self.status.update(run.ledger.report())
 
     def admit(self, pod: Pod) -> Rejection | None:
         """Decide whether a pod may run here, and give it its devices; it waits for its turn.
