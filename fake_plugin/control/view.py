@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
 
+from fake_plugin import __version__
 from fake_plugin.control.exchange import Answer, Json, line
 from fake_plugin.control.faults import duration
 from fake_plugin.control.names import unplugged
@@ -38,6 +39,7 @@ def _facts(node: Node) -> dict[str, Json]:
     gone = unplugged(inventory, None).values()
     return {
         "node": inventory.node,
+        "version": __version__,
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "uptimeSeconds": milliseconds_since_start() / 1000,
         "ready": node.health.is_ready,

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import lab
+from fake_plugin import __version__
 from fake_plugin.api.deviceplugin_pb2 import Empty
 from fake_plugin.control.exchange import Request
 from fake_plugin.control.node import Node
@@ -142,6 +144,7 @@ def test_the_node_is_seen_whole(call: Call, node: Node) -> None:
     assert time.endswith("+00:00")
     assert seen == {
         "node": "worker",
+        "version": __version__,
         "ready": False,
         "policy": "recovers",
         "unplugged": [],
@@ -166,6 +169,11 @@ def test_the_node_is_seen_whole(call: Call, node: Node) -> None:
         "partition": None,
         "replica": None,
     }
+
+
+def test_the_version_is_the_labs() -> None:
+    """One is released with the other."""
+    assert __version__ == lab.__version__
 
 
 def test_what_is_unusual_is_seen(call: Call, node: Node) -> None:
