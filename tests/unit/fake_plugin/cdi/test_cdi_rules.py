@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fake_plugin.cdi.rules import VERSIONS, check
@@ -220,6 +220,7 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
 }
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=specs, mutation=st.sampled_from(sorted(MUTATIONS)))
 def test_a_single_mutation_is_refused(drawn: Spec, mutation: str) -> None:
     """Whatever else is in a spec, one thing that is made wrong is found by its rule."""
@@ -231,6 +232,7 @@ def test_a_single_mutation_is_refused(drawn: Spec, mutation: str) -> None:
     assert rule in {violation.rule for violation in check(document)}
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=specs, version=st.sampled_from(VERSIONS))
 def test_every_version_from_the_needed_one_on_is_taken(drawn: Spec, version: str) -> None:
     """The written version is the lowest that is right, and each higher one is right too."""
