@@ -1,7 +1,7 @@
 """Changes of health that come by themselves: the fleet's script, and flaps by command.
 
 Times are the system's monotonic ones. Where a change comes late, because writing the state took
-longer than it should, the ones after it keep their distance and do not come in a burst.
+longer than it should, the next one keeps its distance from it: there are no bursts.
 """
 
 import heapq
@@ -120,17 +120,17 @@ class Script:
             while not self._stopping:
                 left = self._waiting[0][0].at - time.monotonic() if self._waiting else None
                 if left is not None and left <= 0:
-                    due, turn = heapq.heappop(self._waiting)
-                    self._plan_again(turn, due.at)
+                    _, turn = heapq.heappop(self._waiting)
+                    self._plan_again(turn)
                     return turn, self._cleared
                 self._changed.wait(left)
         return None
 
-    def _plan_again(self, turn: Turn, was_due: float) -> None:
+    def _plan_again(self, turn: Turn) -> None:
         if turn.every is None or turn.times == 1:
             return
         left = None if turn.times is None else turn.times - 1
-        self._plan(replace(turn, times=left), max(was_due + turn.every, time.monotonic()))
+        self._plan(replace(turn, times=left), time.monotonic() + turn.every)
 
     def _make(self, turn: Turn) -> None:
         match turn.becomes:

@@ -94,6 +94,15 @@ def test_several_nodes_can_be_named(plugins: tuple[Plugin, Plugin]) -> None:
     assert broken(plugins) == [{0: "unspecified"}, {0: "unspecified"}]
 
 
+def test_a_node_that_was_named_has_to_have_the_device(
+    plugins: tuple[Plugin, Plugin], capsys: Output
+) -> None:
+    """It is not skipped: the user meant it."""
+    assert inject("unhealthy", "nvidia/0", "--node", "nvidia-0", "--node", "npu-0") == 2
+    assert broken(plugins) == [{0: "unspecified"}, {}]
+    assert "npu-0 (t-lab-worker2): failed: this node has no device" in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("plugins")
 def test_a_node_that_is_not_of_the_fleet_is_code_2(capsys: Output) -> None:
     """Those that are, are named."""

@@ -177,7 +177,7 @@ def test_two_hundred_at_once_are_all_answered(serve: Serve) -> None:
 def test_slow_senders_are_cut_off(serve: Serve) -> None:
     """Who holds all places and sends a byte now and then does not hold them for long."""
     server = serve(seconds=(0.3, 30.0))
-    head = POST + b"Content-Length: 99\r\n\r\n"
+    head = POST + b"Content-Length: 60000\r\n\r\n"
     stop = threading.Event()
 
     def dribble(connection: socket.socket) -> None:

@@ -150,6 +150,15 @@ def test_calls_that_hang_leave_room_for_others(
     assert len(next(iter(plugin.ListAndWatch(Empty(), timeout=5))).devices) == 2
 
 
+def test_calls_that_were_held_make_room_for_others(
+    plugin: DevicePluginStub, switchboard: Switchboard
+) -> None:
+    """A rule about every call does not run out of places."""
+    switchboard.book.add("Allocate", Delay(0.001))
+    for _ in range(MOST_HELD + 1):
+        assert len(plugin.Allocate(ONE).container_responses) == 1
+
+
 def test_calls_that_hang_end_with_the_listener(
     plugin: DevicePluginStub, switchboard: Switchboard, listener: Listener
 ) -> None:
