@@ -31,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
     extent = Extent(options.rounds, options.flaps, options.calls)
     progress = progress_for()
+    load = os.getloadavg()[0]
     upstream: tuple[Sample, Library] | None = None
     begin: tuple[str, ...] = ()
     if not options.alone:
@@ -41,15 +42,15 @@ def main(arguments: Sequence[str]) -> int:
         ours = Ours((*begin, "--root=/") if begin else (), Path(bytecode))
         bench = Bench(extent, ours, upstream, progress)
         bench.run()
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}, "
+        f"Python {platform.python_version()}, load {load:.2f} before the first round\n"
+    )
     return report(bench.table)
 
 
 def report(table: Table) -> ExitCode:
-    """Print the machine, the table and the budgets that are missed; return what that means."""
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}, "
-        f"Python {platform.python_version()}, load {os.getloadavg()[0]:.2f}\n"
-    )
+    """Print the table and the budgets that are missed; return what that means."""
     print(*table.lines(), sep="\n")
     missed = table.missed()
     for row in missed:
@@ -61,11 +62,18 @@ def report(table: Table) -> ExitCode:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench-plugin", allow_abbrev=False)
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each plugin")
-    parser.add_argument("--flaps", type=int, default=500, help="in all rounds together")
-    parser.add_argument("--calls", type=int, default=500, help="of Allocate, in all rounds")
+    parser.add_argument("--rounds", type=_positive, default=5, help="turns of each plugin")
+    parser.add_argument("--flaps", type=_positive, default=500, help="in all rounds together")
+    parser.add_argument("--calls", type=_positive, default=500, help="of Allocate, in all rounds")
     parser.add_argument("--alone", action="store_true", help="measure our plugin only")
     return parser.parse_args(arguments)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("it must be 1 or more")
+    return number
 
 
 if __name__ == "__main__":
@@ -74,3 +82,5 @@ if __name__ == "__main__":
     except LabError as error:
         print(error.render(), file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(ExitCode.INTERRUPTED)

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.contenders import Ours
 from benchmarks.figures import Row, Table
 from benchmarks.measurements import Bench, Extent
-from benchmarks.plugin import report
+from benchmarks.plugin import main, report
 from lab.core.exit_codes import ExitCode
 from lab.core.progress import Progress
 
@@ -47,5 +47,12 @@ def test_a_missed_budget_is_told_with_its_figure(
     """The last line is what a CI log shows."""
     table = Table(("ours",), [Row("flap", "ms", {"ours": figure}, 50.0)])
     assert report(table) is code
-    printed = capsys.readouterr().out
-    assert printed.partition("budget missed")[2] == told.removeprefix("budget missed")
+    assert capsys.readouterr().out == "\n".join(table.lines()) + "\n" + told
+
+
+def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong option is refused before anything runs, with exit code 2."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--rounds", "0"])
+    assert ended.value.code == ExitCode.USAGE
+    assert "argument --rounds: it must be 1 or more" in capsys.readouterr().err
