@@ -147,6 +147,7 @@ def test_a_second_signal_ends_it_at_once(start_child: StartChild, tmp_path: Path
         (["--fleet", "/none.yaml"], 2, "the fleet file: cannot be read"),
         (["--state-dir", "/none"], 3, "the folder of --state-dir is not there"),
         (["--health", "256.0.0.1:1"], 3, "the address of --health cannot be listened on"),
+        (["--control", "[::]:1", "--token-file", "/no"], 3, "the token file cannot be read"),
     ],
 )
 def test_what_keeps_it_from_starting_is_one_line(
