@@ -15,24 +15,28 @@ _GREETING: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
 _HEADER: Final = 9
 _TYPE: Final = 3
 _SETTINGS: Final = 4
-_LOOK_SECONDS: Final = 0.05
+_PAUSE_SECONDS: Final = 0.05
 
 
 def answers_in_time(path: Path, over: threading.Event) -> bool:
     """Try until a server answers, or `over` is set; tell whether one did."""
     while not over.is_set():
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(_LOOK_SECONDS)
-            try:
-                connection.connect(str(path))
-                connection.sendall(_GREETING)
-            except OSError:
-                # Nobody listens, or the path is no socket, or is too long for one.
-                over.wait(_LOOK_SECONDS)
-                continue
-            if _is_greeted(connection, over):
-                return True
+        if _answers(path, over):
+            return True
+        over.wait(_PAUSE_SECONDS)
     return False
+
+
+def _answers(path: Path, over: threading.Event) -> bool:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(_PAUSE_SECONDS)
+        try:
+            connection.connect(str(path))
+            connection.sendall(_GREETING)
+            return _is_greeted(connection, over)
+        except OSError:
+            # Nobody listens, or goes on listening; or the path is no socket, or too long for one.
+            return False
 
 
 def _is_greeted(connection: socket.socket, over: threading.Event) -> bool:
@@ -42,8 +46,6 @@ def _is_greeted(connection: socket.socket, over: threading.Event) -> bool:
             more = connection.recv(_HEADER - len(received))
         except TimeoutError:
             continue
-        except OSError:
-            return False
         if not more:
             return False
         received += more

@@ -93,9 +93,7 @@ def _better(best: Hint, other: Hint, target: int) -> Hint:
     size, other_size = _span(best)[0], _span(other)[0]
     if best.preferred or size > target or size == other_size:
         return min(best, other, key=_span)
-    if size == target or other_size > target:
-        return best
-    return other if other_size > size else best
+    return other if size < other_size <= target else best
 
 
 def _span(hint: Hint) -> tuple[int, int]:

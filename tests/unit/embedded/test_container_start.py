@@ -178,6 +178,11 @@ class TestPreStart:
         assert words.startswith("device plugin PreStartContainer rpc failed with err: endpoint ")
         assert words.endswith(" has been stopped")
 
+    def test_a_limit_of_zero_is_not_announced(self, kubelet: DeviceManager, pod: Pod) -> None:
+        """Such a container has no devices, and needs none."""
+        del pod
+        assert start(kubelet, pod_of("v", 0)) == RunOptions()
+
     def test_it_needs_devices(self, kubelet: DeviceManager, pod: Pod) -> None:
         """A container that was admitted before there was a plugin has none."""
         del pod

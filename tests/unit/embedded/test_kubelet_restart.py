@@ -198,13 +198,17 @@ def test_a_pod_that_is_over_is_not_admitted_again(kubelet: DeviceManager, serve:
 
 
 def test_nothing_is_freed_before_all_pods_are_known(kubelet: DeviceManager, serve: Serve) -> None:
-    """While pods are admitted again, those that come later still hold their devices."""
+    """To admit the pods again takes nothing from those that are not there any more."""
     serve(healthy("a", "b"))
     for uid in ("u", "v"):
         kubelet.admit(pod_of(uid, 1))
-    held = devices_of(kubelet, "v")
-    kubelet.restart([ContainerRecord("u", "app"), ContainerRecord("v", "app")])
-    assert devices_of(kubelet, "v") == held
+    held = devices_of(kubelet, "u")
+    kubelet.stop()
+    kubelet.remove("u")
+    kubelet.start([ContainerRecord("v", "app")])
+    assert devices_of(kubelet, "u") == held
+    kubelet.admit(pod_of("w", 1))
+    assert devices_of(kubelet, "u") == set()
 
 
 @pytest.mark.parametrize("content", [None, "", "{}", "null", '{"Data":{},"Checksum":1}', "\0"])

@@ -107,3 +107,14 @@ def test_terminated_pods_do_not_count(kubelet: DeviceManager, used: int) -> None
         kubelet.remove("u")
     rejection = kubelet.admit(pod_of("v", 1, DONGLE))
     assert rejection == (out_of(DONGLE, 1, 1, 1) if used else None)
+
+
+def test_a_request_of_zero_fits_into_less_than_nothing(kubelet: DeviceManager) -> None:
+    """A capacity that was patched below what pods use keeps out those that need some."""
+    kubelet.status.capacity[DONGLE] = 3
+    kubelet.tick()
+    kubelet.admit(pod_of("u", 3, DONGLE))
+    kubelet.status.capacity[DONGLE] = 1
+    kubelet.tick()
+    assert kubelet.admit(pod_of("v", 0, DONGLE)) is None
+    assert kubelet.admit(pod_of("w", 1, DONGLE)) == out_of(DONGLE, 1, 3, 1)

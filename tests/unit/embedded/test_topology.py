@@ -183,12 +183,13 @@ class TestMerge:
             {"a": [WIDE]},
             {"a": [NARROW], "b": [OTHER]},
             {"a": [NARROW], "b": []},
+            {"a": [NARROW], "b": [Hint(on(0, 1), preferred=True)]},
         ],
     )
     def test_only_best_effort_takes_what_is_not_preferred(
         self, hints_: dict[str, list[Hint] | None]
     ) -> None:
-        """No room, too wide, or on different nodes."""
+        """No room, too wide, on different nodes, or of different widths."""
         assert merge(Policy.BEST_EFFORT, [0, 1], hints_)[1]
         for policy in STRICT:
             assert not merge(policy, [0, 1], hints_)[1]
@@ -343,6 +344,25 @@ def test_an_app_container_stays_on_the_node_of_its_init_container(two_nodes: Two
     assert devices_of(kubelet, "u", "app") < devices_of(kubelet, "u", "init") == {"a1", "b1"}
 
 
+@pytest.mark.parametrize("policy", [Policy.BEST_EFFORT, *STRICT])
+def test_devices_of_pods_that_are_over_are_free_to_be_placed(
+    two_nodes: TwoNodes, policy: Policy
+) -> None:
+    """To ask for hints is one of the moments at which the kubelet looks."""
+    kubelet, _ = two_nodes.start(policy)
+    kubelet.admit(pod_of("u", 2))
+    kubelet.admit(pod_of("v", 2))
+    kubelet.remove("v")
+    assert kubelet.admit(pod_of("w", 2)) is None
+
+
+def test_another_request_of_the_same_container_has_no_place(two_nodes: TwoNodes) -> None:
+    """The topology manager is asked first, and has nothing to offer."""
+    kubelet, _ = two_nodes.start(Policy.RESTRICTED)
+    kubelet.admit(pod_of("u", 1))
+    assert kubelet.admit(pod_of("u", 2)) == topology_affinity()
+
+
 def preferences(kubelet: DeviceManager) -> list[ContainerPreferredAllocationRequest]:
     """Return what the plugin was asked to choose from."""
     requests = [call.request for call in kubelet.journal.calls("GetPreferredAllocation")]
@@ -361,6 +381,14 @@ def test_the_plugin_is_asked_among_aligned_devices(two_nodes: TwoNodes) -> None:
     (request,) = preferences(kubelet)
     assert sorted(request.available_deviceIDs) == ["a0", "b0"]
     assert devices_of(kubelet, "u") < {"a0", "b0"}
+
+
+def test_the_plugin_is_not_asked_where_all_that_is_aligned_is_needed(two_nodes: TwoNodes) -> None:
+    """There is nothing to choose then; without a policy it would be asked even so."""
+    kubelet, _ = two_nodes.start(Policy.BEST_EFFORT, Script(options=PREFERS))
+    assert kubelet.admit(pod_of("u", 2)) is None
+    assert devices_of(kubelet, "u") == {"a0", "b0"}
+    assert preferences(kubelet) == []
 
 
 def test_what_is_aligned_must_be_included_in_the_wish(two_nodes: TwoNodes) -> None:
