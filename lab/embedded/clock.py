@@ -118,7 +118,7 @@ class VirtualClock:
 class RealClock:
     """The machine's time, or a multiple of it: with a speed of 20, 10 seconds are half of one.
 
-    One thread, made when it is first needed, makes the calls.
+    A thread makes the calls, as long as there are any to come.
     """
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -142,14 +142,17 @@ class RealClock:
         return timer
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                timer = self._agenda.take(self.now())
-                if timer is None:
-                    self._changed.wait(self._seconds_to_next())
-                    continue
+        while timer := self._wait_for_next():
             timer.call()
 
-    def _seconds_to_next(self) -> float | None:
-        timer = self._agenda.next()
-        return max(timer.due - self.now(), 0) / self._speed if timer else None
+    def _wait_for_next(self) -> Timer | None:
+        """Return the next timer when it is due; None, with the thread gone, where there is none."""
+        with self._changed:
+            while True:
+                if timer := self._agenda.take(self.now()):
+                    return timer
+                following = self._agenda.next()
+                if following is None:
+                    self._thread = None
+                    return None
+                self._changed.wait(max(following.due - self.now(), 0) / self._speed)

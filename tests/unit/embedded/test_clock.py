@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from lab.embedded.clock import Clock, RealClock, VirtualClock, alarm
+from tests.unit.waiting import wait_until
 
 
 def test_virtual_time_stands_still(clock: VirtualClock) -> None:
@@ -85,3 +86,19 @@ def test_real_time_can_run_faster() -> None:
     assert both.wait(10)
     assert order == ["minute", "hour"]
     assert clock.now() - before > 3500
+
+
+def test_a_clock_without_calls_has_no_thread() -> None:
+    """There may be many of them, one for each node, long after the last call."""
+    clock = RealClock(speed=1000)
+    for _ in range(2):
+        made = threading.Event()
+        clock.call_later(1, made.set)
+        clock.call_later(2, lambda: None).cancel()
+        assert made.wait(10)
+        wait_until("the end of the thread", lambda: not clock_threads())
+
+
+def clock_threads() -> list[threading.Thread]:
+    """Return the threads that make calls."""
+    return [each for each in threading.enumerate() if each.name == "clock"]

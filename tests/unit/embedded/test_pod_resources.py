@@ -6,6 +6,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from fake_plugin.api.deviceplugin_pb2 import PreferredAllocationRequest
 from fake_plugin.api.podresources_pb2 import (
     AllocatableResourcesRequest,
     ContainerDevices,
@@ -21,8 +22,9 @@ from lab.embedded.kubelet.device_manager import DeviceManager
 from lab.embedded.kubelet.node import Settings
 from lab.embedded.kubelet.pod import Container, Kind
 from tests.unit.embedded.conftest import Serve, StartKubelet
-from tests.unit.embedded.plugin import RESOURCE, healthy, unhealthy
+from tests.unit.embedded.plugin import RESOURCE, Script, healthy, unhealthy
 from tests.unit.embedded.pods import devices_of, init, pod_of, pod_with
+from tests.unit.embedded.test_allocation import PREFERS
 
 
 @pytest.fixture
@@ -114,6 +116,24 @@ def test_a_pod_that_is_over_is_gone_and_loses_its_devices(
     assert devices_of(kubelet, "u") == {"a"}
     assert listed(lister) == []
     assert devices_of(kubelet, "u") == set()
+
+
+def test_pods_may_be_listed_while_a_plugin_is_asked_for_its_wish(
+    kubelet: DeviceManager, serve: Serve, lister: PodResourcesListerStub
+) -> None:
+    """The kubelet then counts anew what is allocated, amid an allocation (upstream's #130050)."""
+    plugin = serve(healthy("a", "b", "c"), script=Script(options=PREFERS))
+    kubelet.admit(pod_of("over", 1))
+    kubelet.remove("over")
+    kubelet.admit(pod_of("u", 1))
+
+    def prefer(request: PreferredAllocationRequest) -> list[str]:
+        listed(lister)
+        return list(request.container_requests[0].available_deviceIDs)
+
+    plugin.script.prefer = prefer
+    assert kubelet.admit(pod_of("v", 2)) is None
+    assert not devices_of(kubelet, "u") & devices_of(kubelet, "v")
 
 
 def test_one_pod_can_be_asked_for(
