@@ -5,9 +5,6 @@ folder define is given to no container, and one that is in both folders is that 
 (pkg/cdi/cache.go). So a spec that would meet another's device is not written.
 """
 
-import os
-import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +15,9 @@ from fake_plugin.cdi.found import MARK, WRITER, Found, files_of, read_specs
 from fake_plugin.cdi.spec import Spec, file_text
 from fake_plugin.errors import NotReady
 from fake_plugin.inode import Inode
+from fake_plugin.replacement import is_abandoned
+from fake_plugin.replacement import replace as replace_file
 
-_UNFINISHED: Final = ".gpulab-"
-_UNFINISHED_SUFFIX: Final = ".tmp"
-#: Long after a file is finished, or its writer is dead.
-_UNFINISHED_SECONDS: Final = 60
 _READABLE_BY_ALL: Final = 0o644
 _SHOWN: Final = 3
 
@@ -61,7 +56,8 @@ class CdiFolder:
         _refuse_violations(document, path)
         self._refuse_conflicts(spec, path)
         try:
-            self._replace(path, file_text(document))
+            self.path.mkdir(parents=True, exist_ok=True)
+            replace_file(path, [file_text(document)], _READABLE_BY_ALL, durable=True)
         except OSError as problem:
             raise NotReady(
                 "the CDI spec cannot be written",
@@ -93,7 +89,7 @@ class CdiFolder:
         To be called after `write`, so that a device that stays is never missing in between.
         """
         left = [found.path for found in read_specs(self.path) if self._is_left(found)]
-        left += self._unfinished()
+        left += filter(is_abandoned, files_of(self.path))
         for path in left:
             _unlink(path)
         return [path.name for path in left]
@@ -112,45 +108,6 @@ class CdiFolder:
         for found in read_specs(self._static) if self._static else ():
             if not found.is_ours:
                 _refuse_shared(names & found.names, found.path, "the lab would hide it")
-
-    def _unfinished(self) -> list[Path]:
-        """Return the beginnings of files whose writers are no more."""
-        return [
-            path
-            for path in files_of(self.path)
-            if path.name.startswith(_UNFINISHED)
-            and path.suffix == _UNFINISHED_SUFFIX
-            and _age(path) > _UNFINISHED_SECONDS
-        ]
-
-    def _replace(self, path: Path, text: str) -> None:
-        self.path.mkdir(parents=True, exist_ok=True)
-        # A runtime looks at the folder all the time, and passes by what ends in .tmp.
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            dir=self.path,
-            prefix=_UNFINISHED,
-            suffix=_UNFINISHED_SUFFIX,
-            delete=False,
-        ) as file:
-            try:
-                file.write(text)
-                file.flush()
-                os.fchmod(file.fileno(), _READABLE_BY_ALL)
-                os.fsync(file.fileno())
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-
-
-def _age(path: Path) -> float:
-    """Return seconds since the last change, 0 where the file has gone meanwhile."""
-    try:
-        return time.time() - path.lstat().st_mtime
-    except FileNotFoundError:
-        return 0.0
 
 
 def _refuse_violations(document: Mapping[str, object], path: Path) -> None:

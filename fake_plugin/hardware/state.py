@@ -7,7 +7,6 @@ under another name and reported, and the node starts with all of its hardware so
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,9 +14,11 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from fake_plugin.hardware.breakage import Breakage, Kind
+from fake_plugin.replacement import remove_abandoned, replace
 
 _FORMAT: Final = 1
 _NAME: Final = "hardware.json"
+_READABLE_BY_ALL: Final = 0o644
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class StateFile:
 
         Raises OSError where there is a file that cannot be read or moved.
         """
+        remove_abandoned(self.path.parent)
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -58,22 +60,17 @@ class StateFile:
 
     def save(self, state: State) -> None:
         """Replace the file. Raises OSError where that fails; the old one is then as it was."""
-        beside = self.path.with_name(f".{_NAME}.new")
-        with beside.open("wb") as file:
-            file.write(_written(state))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.path)
+        replace(self.path, [_written(state)], _READABLE_BY_ALL, durable=True)
 
 
-def _written(state: State) -> bytes:
+def _written(state: State) -> str:
     content = {
         "broken": {name: [each.kind, each.code] for name, each in sorted(state.broken.items())},
         "unplugged": sorted(state.unplugged),
         "added": dict(sorted(state.added.items())),
         "resets": dict(sorted(state.resets.items())),
     }
-    return _line({"format": _FORMAT, "checksum": _checksum(content), "content": content}) + b"\n"
+    return _line({"format": _FORMAT, "checksum": _checksum(content), "content": content}) + "\n"
 
 
 def _parsed(data: bytes) -> State:
@@ -97,8 +94,8 @@ def _breakage(kind: str, code: str) -> Breakage:
 
 
 def _checksum(content: Any) -> str:  # noqa: ANN401 - JSON
-    return hashlib.sha256(_line(content)).hexdigest()
+    return hashlib.sha256(_line(content).encode()).hexdigest()
 
 
-def _line(value: Any) -> bytes:  # noqa: ANN401 - JSON
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+def _line(value: Any) -> str:  # noqa: ANN401 - JSON
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from fake_plugin.hardware.accelerator import Vendor
+from fake_plugin.replacement import remove_abandoned, replace
 from fake_plugin.smi import table
-from fake_plugin.smi.replacement import replace
 
 #: Where the folder of the table is in a container.
 UNITS_FOLDER: Final = "/run/gpu-lab"
@@ -59,6 +59,8 @@ def install(folder: Path) -> None:
     programs = folder / _PROGRAMS_FOLDER
     programs.mkdir(parents=True, exist_ok=True)
     table_folder(folder).mkdir(exist_ok=True)
+    for each in (programs, table_folder(folder)):
+        remove_abandoned(each)
     for program in _PARTS:
         replace(programs / program, [text(program)], _EXECUTABLE_BY_ALL)
 

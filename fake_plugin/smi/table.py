@@ -18,7 +18,7 @@ from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
 from fake_plugin.hardware.driver import DRIVERS
 from fake_plugin.hardware.reading import Reading
-from fake_plugin.smi.replacement import replace
+from fake_plugin.replacement import replace
 
 #: The programs refuse another one, as a tool refuses a driver that it was not made for.
 FORMAT: Final = 1

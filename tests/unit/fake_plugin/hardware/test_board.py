@@ -1,6 +1,7 @@
 """What happens to hardware, what the plugin says of it, and what outlives a restart."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -144,11 +145,13 @@ def test_listeners_hear_of_changes_and_of_nothing_else(tmp_path: Path) -> None:
     assert heard == [1, 0]
 
 
-def test_a_change_that_cannot_be_written_has_not_happened(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_written_has_not_happened(
+    tmp_path: Path, fill_disk: Callable[[], None]
+) -> None:
     """Else it would be gone with the next start, and nobody would know."""
     board = start(tmp_path)
-    (tmp_path / ".hardware.json.new").mkdir()
-    with pytest.raises(OSError, match="directory"):
+    fill_disk()
+    with pytest.raises(OSError, match="No space left"):
         board.break_units(["a"], LOST)
     assert (board.state, board.unhealthy()) == (State(), frozenset())
 

@@ -1,7 +1,9 @@
 """The file that keeps what is broken over restarts."""
 
 import json
+import os
 import string
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,14 +49,26 @@ def test_saving_leaves_nothing_but_the_file(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["hardware.json"]
 
 
-def test_a_save_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
-    """A disk that is full, or a folder in the way, costs the change and not what was there."""
+def test_a_save_that_fails_leaves_the_old_file(
+    tmp_path: Path, fill_disk: Callable[[], None]
+) -> None:
+    """It costs the change and not what was there, and takes no room of what is left."""
     file = StateFile(tmp_path)
     file.save(BROKEN)
-    (tmp_path / ".hardware.json.new").mkdir()
-    with pytest.raises(OSError, match="directory"):
+    fill_disk()
+    with pytest.raises(OSError, match="No space left"):
         file.save(State())
     assert file.load() == (BROKEN, None)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["hardware.json"]
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
+    """A plugin that is killed as it saves, again and again, does not fill the disk."""
+    left = tmp_path / ".gpulab-00c0ffee.tmp"
+    left.write_text("{")
+    os.utime(left, (0, 0))
+    assert StateFile(tmp_path).load() == (State(), None)
+    assert not left.exists()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
