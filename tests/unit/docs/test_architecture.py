@@ -20,8 +20,8 @@ def contracts(key: str) -> list[list[str]]:
 
 
 def contract() -> list[str]:
-    """Return the layers, from the top down."""
-    (layers,) = contracts("layers")
+    """Return the layers of the lab, from the top down."""
+    (layers,) = (each for each in contracts("layers") if "core" in each)
     return layers
 
 
