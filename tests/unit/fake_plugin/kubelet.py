@@ -27,10 +27,11 @@ def wait_for_devices(
 
     def stands() -> bool:
         client = newest()
+        if kubelet.known.allocatable.get(resource) != count:
+            return False
         if client is None or client.ended.is_set() or client.devices is None:
             return False
-        healthy = [each for each in client.devices.values() if each.is_healthy]
-        return len(healthy) == count == kubelet.known.allocatable.get(resource)
+        return sum(each.is_healthy for each in client.devices.values()) == count
 
     wait_until(f"{count} healthy {resource}", stands, seconds)
     client = newest()

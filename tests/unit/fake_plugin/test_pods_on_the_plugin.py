@@ -111,3 +111,28 @@ def test_the_plugins_wish_is_followed(kubelet: DeviceManager, start_plugin: Star
     kubelet.admit(pod("v", 2))
     assert held_by(kubelet, "u") == set(listed[:3])
     assert held_by(kubelet, "v") == set(listed[3:5])
+
+
+def test_many_resources_are_served_by_one_plugin(
+    kubelet: DeviceManager, start_plugin: StartPlugin
+) -> None:
+    """Each with its own socket, stream and pods."""
+    names = [f"example.com/r{number}" for number in range(64)]
+    start_plugin(*(Share(name.partition("/")[2], "worker-0", 1, resource=name) for name in names))
+    for name in names:
+        wait_for_devices(kubelet, name, 1, seconds=30)
+    every = Pod("u", "u", (Container("app", dict.fromkeys(names, 1)),))
+    assert kubelet.admit(every) is None
+    assert kubelet.devices("u", "app").keys() == {*names}
+
+
+@pytest.mark.parametrize("count", [20_000, 74_000])
+def test_a_list_of_nearly_four_mebibytes_is_taken(
+    kubelet: DeviceManager, start_plugin: StartPlugin, count: int
+) -> None:
+    """What the plugin lets through, the kubelet takes, and gives to pods."""
+    start_plugin(Share("chapter", "chapter-0", count, resource=RESOURCE))
+    wait_for_devices(kubelet, RESOURCE, count, seconds=60)
+    assert kubelet.admit(pod("u", 100)) is None
+    kubelet.tick()
+    assert kubelet.status.quantities()["capacity"] == {RESOURCE: f"{count // 1000}k"}
