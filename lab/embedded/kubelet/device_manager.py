@@ -103,6 +103,7 @@ class DeviceManager:
         """Start a kubelet; all pods of the roster are admitted again, by their age.
 
         `containers` are what the runtime has of them. Returns why pods were rejected, by UID.
+        Raises `NotReady` where it cannot listen.
         """
         self._run = run = Run(self._node, self.registrations, containers)
         self._tick_and_go_on(run)

@@ -9,6 +9,7 @@ from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2_grpc import add_RegistrationServicer_to_server
 from fake_plugin.api.podresources_pb2_grpc import add_PodResourcesListerServicer_to_server
+from lab.core.errors import NotReady
 from lab.embedded.kubelet.admission import Admission
 from lab.embedded.kubelet.allocation import Allocation
 from lab.embedded.kubelet.checkpoint import (
@@ -26,14 +27,13 @@ from lab.embedded.kubelet.node import Node
 from lab.embedded.kubelet.pod_resources import PodResourcesService
 from lab.embedded.kubelet.registration import Registration
 from lab.embedded.kubelet.selection import AllocationError
-from lab.embedded.kubelet.sockets import SocketServer
+from lab.embedded.kubelet.sockets import SocketServer, make_folder
 
-_FOLDER_MODE: Final = 0o750
 _log: Final = logging.getLogger(__name__)
 
 
 class Run:
-    """Starts when it is made; `end` is a kill. Raises OSError where it cannot listen."""
+    """Starts when it is made; `end` is a kill. Raises `NotReady` where it cannot listen."""
 
     def __init__(
         self,
@@ -56,7 +56,12 @@ class Run:
         self.container_start = ContainerStart(self.ledger, self.admission, node.roster, node.rng)
         self._registration = Registration(node, self.ledger, registrations)
         self._prepare_folder()
-        self._servers = [*self._listen()]
+        self._servers: list[SocketServer] = []
+        try:
+            self._servers.extend(self._listen())
+        except NotReady:
+            self.end()
+            raise
 
     def end(self) -> None:
         """End as a killed process does: every connection breaks, and nothing is tidied up."""
@@ -73,7 +78,7 @@ class Run:
 
     def _prepare_folder(self) -> None:
         folder = self._node.folder
-        folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        make_folder(folder)
         (folder / "DEPRECATION").touch()
         try:
             self.ledger.restore(*read_checkpoint(folder))
@@ -89,7 +94,6 @@ class Run:
         node = self._node
         if folder := node.settings.pod_resources:
             service = PodResourcesService(node.roster, self.ledger, self._allocation, node.clock)
-            folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             yield SocketServer(
                 folder / "kubelet.sock",
                 lambda server: add_PodResourcesListerServicer_to_server(service, server),

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from lab.core.errors import NotReady
 from lab.embedded.clock import VirtualClock
 from lab.embedded.kubelet.checkpoint import NAME
 from lab.embedded.kubelet.containers import ContainerRecord
 from lab.embedded.kubelet.device_manager import DeviceManager, KubeletStopped
+from lab.embedded.kubelet.node import Settings
 from lab.embedded.kubelet.pod import Container
 from tests.unit.embedded.conftest import Serve, StartPlugin, send, view, view_after_tick
 from tests.unit.embedded.plugin import RESOURCE, healthy
@@ -252,3 +254,33 @@ def test_a_plugin_that_comes_late_is_served_as_ever(
     plugin.list(healthy("b"))
     send(kubelet, plugin, healthy("a"))
     assert view_after_tick(kubelet) == (1, 1)
+
+
+def test_a_folder_with_a_long_path_is_refused(folder: Path, clock: VirtualClock) -> None:
+    """The error says how long, what the limit is, and by how much to shorten."""
+    deep = folder / ("d" * (107 - len(str(folder)) - 1))
+    kubelet = DeviceManager(deep, clock=clock)
+    with pytest.raises(NotReady) as caught:
+        kubelet.start()
+    assert "a path of 120 bytes; the system's limit is 107" in caught.value.what
+    assert "at least 13 bytes shorter" in caught.value.remedy
+    assert caught.value.where == str(deep)
+
+
+@pytest.mark.parametrize("wrong", ["device_plugins", "pod_resources"])
+def test_a_file_in_the_place_of_a_folder_is_named(
+    folder: Path, clock: VirtualClock, wrong: str
+) -> None:
+    """And nothing is left running."""
+    (folder / "file").touch()
+    folders = {
+        "device_plugins": folder / "a",
+        "pod_resources": folder / "b",
+        wrong: folder / "file",
+    }
+    settings = Settings(pod_resources=folders["pod_resources"])
+    kubelet = DeviceManager(folders["device_plugins"], settings, clock)
+    with pytest.raises(NotReady, match="the folder for sockets of a kubelet") as caught:
+        kubelet.start()
+    assert (caught.value.where, caught.value.seen) == (str(folder / "file"), "File exists")
+    assert clock.pending() == []
