@@ -12,6 +12,7 @@ from fake_plugin import events, log
 from fake_plugin.config import Config, read_config
 from fake_plugin.deferred import UNUSED, put_off
 from fake_plugin.errors import StartError
+from fake_plugin.fleet.notices import notices_of
 from fake_plugin.fleet.reading import read_plan
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -52,6 +53,9 @@ def serve(config: Config) -> None:
 
     plugin = Plugin(config, plan, Timing())
     log.say(events.STARTED, node=config.node, resources=plugin.resource_names)
+    for share in plan.shares:
+        for notice in notices_of(share):
+            log.say(events.OVERLOOKED, pool=share.pool, key=notice.key, what=notice.what)
     if not plugin.resource_names:
         log.say(events.NOTHING_TO_SERVE, node=config.node)
     plugin.start()

@@ -11,6 +11,11 @@ STARTED: Final = Event("started", "the plugin has started")
 NOTHING_TO_SERVE: Final = Event(
     "nothing-to-serve", "no pool of the fleet has this node: waiting for the end, serving nothing"
 )
+OVERLOOKED: Final = Event(
+    "overlooked",
+    "the fleet says something that the vendor's plugin only warns of",
+    logging.WARNING,
+)
 STATE_SET_ASIDE: Final = Event(
     "state-set-aside",
     "the file of the hardware's state makes no sense: set aside, and all hardware is sound again",

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share
+from fake_plugin.fleet.plan import Share, Sharing
 from fake_plugin.hardware.card import Card
 from fake_plugin.message_limit import MESSAGE_LIMIT
 from fake_plugin.resource import listing_of
 from fake_plugin.vendors import vendor_of
 from fake_plugin.vendors.offer import Offer
+from fake_plugin.vendors.sharing import SHARED
 
 #: No device takes less of a list, whatever its name: its health alone is nine letters.
 _LEAST_BYTES: Final = 20
@@ -89,7 +90,16 @@ def _shorter(share: Share, size: int, offer: Offer | None) -> Iterator[str]:
         unit = -(-offer.unit_mib * size // MESSAGE_LIMIT)
         yield f"raise sharing.memoryUnitMiB to {unit} or more,"
     elif share.sharing and share.sharing.strategy != "percentage":
-        replicas = share.sharing.replicas * MESSAGE_LIMIT // size
-        yield f"lower sharing.replicas to {replicas} or less,"
+        yield from _fewer_replicas(share.sharing, size, offer)
     elif share.partitions and share.partitions.layout:
         yield "cut up fewer cards,"
+
+
+def _fewer_replicas(sharing: Sharing, size: int, offer: Offer | None) -> Iterator[str]:
+    if sharing.each is None:
+        yield f"lower sharing.replicas to {sharing.replicas * MESSAGE_LIMIT // size} or less,"
+        return
+    resource = offer.resource.removesuffix(SHARED) if offer else max(sharing.each)
+    replicas = sharing.replicas_of(resource)
+    if replicas > 1:
+        yield f"lower the replicas of {resource} to {replicas * MESSAGE_LIMIT // size} or less,"

@@ -7,6 +7,12 @@ from typing import TypeAlias
 Path: TypeAlias = tuple[str | int, ...]
 
 
+def written_path(path: Path) -> str:
+    """Return a path as it is written, such as `partitions.layout[0].devices`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
 @dataclass(frozen=True)
 class BrokenRule:
     """What is wrong at a place below a pool, the rule that says so, and what would be right."""
@@ -18,11 +24,8 @@ class BrokenRule:
 
     @property
     def place(self) -> str:
-        """Return the path as it is written, such as `partitions.layout[0].devices`."""
-        text = ""
-        for part in self.path:
-            text += f"[{part}]" if isinstance(part, int) else f".{part}"
-        return text.removeprefix(".")
+        """Return the path as it is written."""
+        return written_path(self.path)
 
     def __str__(self) -> str:
         rule = f" ({self.rule})" if self.rule else ""

@@ -1,6 +1,6 @@
 """A file in the format of NVIDIA's own plugin, as what this plugin makes of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from fake_plugin.fleet.plan import Answering, Partitions, Share, Sharing, Sharin
 
 _STRATEGIES: Final[Mapping[str, SharingStrategy]] = {"timeSlicing": "time-slicing", "mps": "mps"}
 _PREFIX: Final = "nvidia.com/"
+_GPU: Final = "nvidia.com/gpu"
 
 
 def broken_rules(config: object) -> Iterator[BrokenRule]:
@@ -39,9 +40,14 @@ def _broken_sharing(sharing: dict[str, dict[str, list[dict[str, object]]]]) -> I
             for key in ("name", "replicas"):
                 if key not in resource:
                     yield BrokenRule((*here, at), f"has no {key}", remedy=f"add {key}")
-        if len({str(resource.get("replicas")) for resource in resources}) > 1:
-            rule = "here all resources of a pool have as many replicas"
-            yield BrokenRule(here, "have different replicas", rule, "make a pool of each")
+        names = [full_name(str(resource.get("name"))) for resource in resources]
+        if twice := [name for at, name in enumerate(names) if name in names[:at]]:
+            yield BrokenRule(here, f"names {twice[0]} again", "a resource is shared in one way")
+
+
+def full_name(name: str) -> str:
+    """Return a resource's name with the prefix that upstream adds where it is missing."""
+    return _PREFIX + name.removeprefix(_PREFIX)
 
 
 def configured(share: Share, config: Mapping[str, Any]) -> Share:
@@ -54,7 +60,8 @@ def configured(share: Share, config: Mapping[str, Any]) -> Share:
     defaults = Answering()
     return replace(
         share,
-        sharing=_sharing(config.get("sharing", {})),
+        nvidia_config=config,
+        sharing=_sharing(config.get("sharing", {}), share.alias),
         partitions=Partitions(strategy, layout) if strategy else share.partitions,
         answering=Answering(
             list_strategies=tuple(lists) if isinstance(lists, list) else (lists,),
@@ -69,30 +76,40 @@ def configured(share: Share, config: Mapping[str, Any]) -> Share:
     )
 
 
-def _sharing(sharing: Mapping[str, Any]) -> Sharing | None:
+def _sharing(sharing: Mapping[str, Any], alias: str | None) -> Sharing | None:
     for kind, shared in sharing.items():
         strategy = _STRATEGIES[kind]
+        each = {full_name(entry["name"]): entry["replicas"] for entry in shared["resources"]}
+        if alias and _GPU in each:
+            each[alias] = each.pop(_GPU)
         return Sharing(
             strategy=strategy,
-            replicas=shared["resources"][0]["replicas"],
+            replicas=max(each.values()),
             rename=shared.get("renameByDefault", False),
             fail_above_one=shared.get("failRequestsGreaterThanOne", strategy == "mps"),
+            each=each,
         )
     return None
 
 
 def misnamed(share: Share, config: Mapping[str, Any]) -> Iterator[BrokenRule]:
-    """Yield where the resources that are to be shared are not those of the share.
+    """Yield where none of the resources that are to be shared is one of the share.
 
-    Upstream shares those that are named and leaves others alone; here all of a pool are shared.
+    Upstream shares those that are there and leaves the others alone.
     """
     for kind, shared in config.get("sharing", {}).items():
-        names = {_PREFIX + each["name"].removeprefix(_PREFIX) for each in shared["resources"]}
-        there = {*devices_of(replace(share, sharing=None, alias=None))}
-        here: Path = ("sharing", kind, "resources")
-        if strangers := sorted(names - there):
-            rule = f"NVIDIA's plugin would share nothing: the pool has {', '.join(sorted(there))}"
-            yield BrokenRule(here, f"names {strangers[0]}", rule, "name what the pool has")
-        elif left := sorted(there - names):
-            rule = "here all resources of a pool are shared"
-            yield BrokenRule(here, f"leaves {left[0]} out", rule, "make a pool of its cards")
+        names = sorted(strangers(share, shared["resources"]))
+        if len(names) == len(shared["resources"]):
+            has = ", ".join(sorted(_there(share)))
+            rule = f"NVIDIA's plugin would share nothing: the pool has {has}"
+            here: Path = ("sharing", kind, "resources")
+            yield BrokenRule(here, f"names {names[0]}", rule, "name what the pool has")
+
+
+def strangers(share: Share, resources: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the names among these resources that the share does not have."""
+    return {full_name(each["name"]) for each in resources} - _there(share)
+
+
+def _there(share: Share) -> set[str]:
+    return {*devices_of(replace(share, sharing=None, alias=None))}

@@ -32,6 +32,8 @@ class Sharing:
     `rename` offers it as `<resource>.shared`; `fail_above_one` has Allocate refuse more than one
     replica (NVIDIA's failRequestsGreaterThanOne). With `percentage`, `replicas` is 100 per device
     of the core resource, and `memory_unit_mib` what one device of the memory resource stands for.
+    Where `each` is given, only the resources in it are shared, in their own numbers, and `replicas`
+    is the largest of these.
     """
 
     strategy: SharingStrategy
@@ -39,6 +41,11 @@ class Sharing:
     rename: bool = False
     fail_above_one: bool = False
     memory_unit_mib: int = 1024
+    each: Mapping[str, int] | None = None
+
+    def replicas_of(self, resource: str) -> int:
+        """Return how often a device of that resource is offered: once where it is not shared."""
+        return self.replicas if self.each is None else self.each.get(resource, 1)
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,8 @@ class Share:
 
     Exactly one of `accelerator` and `resource` is given. `alias` replaces the vendor's own resource
     name; `dialect` chooses between Ascend's two. `numa` has one node number per card, or is ().
-    `member` is the fleet's own name of the node, `<pool>-<index>`.
+    `member` is the fleet's own name of the node, `<pool>-<index>`. `nvidia_config` is the file in
+    the format of NVIDIA's plugin that sharing, answering and the strategy of partitions come from.
     """
 
     pool: str
@@ -90,6 +98,7 @@ class Share:
     partitions: Partitions | None = None
     answering: Answering = Answering()
     pre_start: bool = False
+    nvidia_config: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)

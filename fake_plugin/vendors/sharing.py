@@ -9,7 +9,7 @@ cores of one card and memory of another. The schedulers of the real ones prevent
 GetPreferredAllocation makes it rare.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -25,7 +25,7 @@ NamedAnswer: TypeAlias = Callable[[str, Sequence[Device]], ContainerAllocateResp
 
 #: What NVIDIA's plugin adds to the name of a resource that is shared and renamed
 #: (api/config/v1/consts.go).
-_SHARED: Final = ".shared"
+SHARED: Final = ".shared"
 _PERCENT: Final = 100
 #: What one device of memory is where the fleet does not say: as qGPU, 1 GiB.
 _MEMORY_UNIT_MIB: Final = 1024
@@ -48,8 +48,7 @@ def offers_of(
     is to have one replica alone.
     """
     return tuple(
-        _offer_of(share, _resource_name(share, resource), devices, between, answer)
-        for resource, devices in named.items()
+        _offer_of(share, resource, devices, between, answer) for resource, devices in named.items()
     )
 
 
@@ -79,27 +78,32 @@ def offers_of_shares(
 def _offer_of(
     share: Share, resource: str, devices: Iterable[Device], between: str, answer: NamedAnswer
 ) -> Offer:
+    sharing = share.sharing if share.sharing and share.sharing.replicas_of(resource) > 1 else None
+    name = resource + SHARED if sharing and sharing.rename else resource
+
     def answer_to_one(wanted: Sequence[Device]) -> ContainerAllocateResponse:
-        _refuse_several_replicas(share, resource, len(wanted))
-        return answer(resource, wanted)
+        if sharing:
+            _refuse_several_replicas(sharing, name, len(wanted))
+        return answer(name, wanted)
 
     return Offer(
-        resource=resource,
+        resource=name,
         pool=share.pool,
-        devices=tuple(_replicas(share, devices, between)),
+        devices=tuple(
+            _replicas(devices, sharing.replicas_of(resource), between) if sharing else devices
+        ),
         answer=answer_to_one,
         spread=share.answering.replica_policy,
         pre_start=share.pre_start,
     )
 
 
-def _refuse_several_replicas(share: Share, resource: str, number: int) -> None:
+def _refuse_several_replicas(sharing: Sharing, resource: str, number: int) -> None:
     """Refuse in the words of NVIDIA's plugin, the only one that does (internal/rm/rm.go).
 
     With MPS there is no choice: it refuses whatever was configured.
     """
-    sharing = share.sharing
-    if sharing and number > 1 and (sharing.fail_above_one or sharing.strategy == "mps"):
+    if number > 1 and (sharing.fail_above_one or sharing.strategy == "mps"):
         raise Refused(
             f'invalid allocation request for "{resource}": invalid request: '
             f"maximum request size for shared resources is 1; found {number}"
@@ -131,18 +135,11 @@ def _offer_of_shares(
     )
 
 
-def _resource_name(share: Share, resource: str) -> str:
-    return resource + _SHARED if share.sharing and share.sharing.rename else resource
-
-
-def _replicas(share: Share, devices: Iterable[Device], between: str) -> Iterable[Device]:
-    if share.sharing is None:
-        return devices
-    numbers = range(share.sharing.replicas)
+def _replicas(devices: Iterable[Device], times: int, between: str) -> Iterator[Device]:
     return (
         Device(f"{device.id}{between}{number}", device.card, device.partition, number)
         for device in devices
-        for number in numbers
+        for number in range(times)
     )
 
 

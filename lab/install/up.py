@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from fake_plugin.fleet.notices import notices_of
 from lab.cluster.kind import config as kind_config
 from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.kind.config import KindConfig
@@ -167,12 +168,19 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
         )
     fleet = order.fleet.placed_on(workers)
     client = connect(cluster.folder.kubeconfig, order.name)
+    _say_what_is_overlooked(fleet, site.progress)
     with site.progress.step("Deploying the device plugin"):
         _withdraw_earlier(cluster, client, fleet, site)
         plugin.deploy(client, fleet, image.reference, cluster.folder.control_token())
         cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
     with site.progress.step("Waiting for the devices to become allocatable") as step:
         plugin.wait_for_allocatable(client, fleet, order.timeout, step, order.name)
+
+
+def _say_what_is_overlooked(fleet: Fleet, progress: Progress) -> None:
+    for pool in fleet.pools:
+        for notice in notices_of(pool.share(0)):
+            progress.note(f"pool {pool.name}: {notice.key}: {notice.what}")
 
 
 def _withdraw_earlier(cluster: KindCluster, client: "Client", fleet: Fleet, site: Site) -> None:

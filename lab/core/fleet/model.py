@@ -73,6 +73,7 @@ class Pool:
     answering: Answering = field(default_factory=Answering)
     pre_start: bool = False
     load: float | None = None
+    nvidia_config: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, share: Share, *, nodes: int, taint: bool, load: float | None) -> "Pool":
@@ -92,6 +93,7 @@ class Pool:
             answering=share.answering,
             pre_start=share.pre_start,
             load=load,
+            nvidia_config=share.nvidia_config,
         )
 
     def share(self, index: int) -> Share:
@@ -109,6 +111,7 @@ class Pool:
             partitions=self.partitions,
             answering=self.answering,
             pre_start=self.pre_start,
+            nvidia_config=self.nvidia_config,
         )
 
     def members(self) -> Iterator[FleetNode]:

@@ -50,15 +50,24 @@ def _pool(pool: Pool) -> dict[str, object]:
         "dialect": pool.dialect if pool.dialect != "official" else None,
         "count": pool.count,
         "numa": list(pool.numa),
-        "sharing": _sharing(pool.sharing) if pool.sharing else None,
+        **_settings(pool),
         "partitions": _partitions(pool.partitions) if pool.partitions else None,
-        "answering": _answering(pool.answering),
         "preStart": pool.pre_start,
         "load": None if pool.load is None else {"utilization": pool.load},
         "taint": pool.taint,
     }
     # A count of 0 says something; an empty list or a false does not.
     return {key: value for key, value in keys.items() if value or key == "count"}
+
+
+def _settings(pool: Pool) -> dict[str, object]:
+    """Return what NVIDIA's plugin takes from its file: as that file where there is one."""
+    if pool.nvidia_config is not None:
+        return {"nvidiaConfig": pool.nvidia_config}
+    return {
+        "sharing": _sharing(pool.sharing) if pool.sharing else None,
+        "answering": _answering(pool.answering),
+    }
 
 
 def _sharing(sharing: Sharing) -> dict[str, object]:

@@ -112,6 +112,25 @@ def test_a_node_without_a_pool_waits_for_the_end(
     assert sockets_told(kubelet) == []
 
 
+def test_what_the_vendors_plugin_warns_of_is_logged(
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
+) -> None:
+    """A card in MIG mode without a MIG device is a warning, with the key that says so."""
+    accelerator = (
+        "{name: a, vendor: nvidia, product: A, computeSlices: 7, memorySlices: 8, "
+        "profiles: [{name: 1g.10gb, most: 7, compute: 1, memory: 1}]}"
+    )
+    pool = f"name: chapter, nodes: 1, count: 2, accelerator: {accelerator}"
+    cut = "partitions: {strategy: mixed, layout: [{devices: [0], profiles: {}}]}"
+    (tmp_path / "fleet.yaml").write_text(
+        f"apiVersion: gpu-lab/v1\nkind: Fleet\npools:\n- {{{pool}, {cut}}}\n"
+    )
+    start_child()
+    wait_for_devices(kubelet, "nvidia.com/gpu", 1)
+    (line,) = [each for each in logged(tmp_path) if each["event"] == "overlooked"]
+    assert (line["level"], line["pool"], line["key"]) == ("warning", "chapter", "partitions.layout")
+
+
 def test_what_a_start_makes_is_not_looked_through_again(
     kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
 ) -> None:

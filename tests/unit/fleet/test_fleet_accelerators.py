@@ -205,6 +205,18 @@ def test_a_taint_is_what_the_vendor_tolerates(pool: str, taint: str) -> None:
             ),
         ),
         (
+            (
+                f"{H100}\nnvidiaConfig: {{version: v1, sharing: {{timeSlicing: {{renameByDefault: "
+                "true, resources: [{name: gpu, replicas: 50000}]}}}"
+            ),
+            (
+                "pools[0].count: is 2, and 100000 devices of nvidia.com/gpu.shared are too many "
+                "for one list (the list has up to 6177780 bytes, and the kubelet takes 4194304); "
+                "lower the replicas of nvidia.com/gpu to 33946 or less, or lower the pool's count "
+                "to 1 or less"
+            ),
+        ),
+        (
             f"{H100}\nsharing: {{strategy: percentage, memoryUnitMiB: 1}}",
             (
                 "pools[0].count: is 2, and 163118 devices of tke.cloud.tencent.com/qgpu-memory "
@@ -254,9 +266,9 @@ def test_a_file_of_nvidia_is_put_in(tmp_path: Path) -> None:
     pool = f"{{name: a, nodes: 1, {H100}, count: 2, nvidiaConfig: config.yaml}}"
     file.write_text(f"{HEAD}pools: [{pool}]\n")
     (pool_,) = load_fleet(file).pools
-    assert pool_.sharing == Sharing("time-slicing", 3)
+    assert pool_.sharing == Sharing("time-slicing", 3, each={"nvidia.com/gpu": 3})
     assert pool_.answering == Answering(id_strategy="index")
-    assert "nvidiaConfig" not in load_fleet(file).to_yaml()
+    assert read_text(load_fleet(file).to_yaml(), "handed") == load_fleet(file)
 
 
 @pytest.mark.parametrize(

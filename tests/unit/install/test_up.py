@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fake_plugin.fleet.plan import Partitions
 from lab.cluster.record import LabFolder, Record, RecordDamaged
+from lab.core.catalogue import catalogue
 from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
 from lab.core.fleet import Fleet, Pool
 from lab.core.progress import Progress, Step
@@ -87,6 +89,18 @@ def test_fleet_is_placed_and_kept(
     assert list(engine.state()["sent"]) == ["t-lab-worker"]
     assert api.nodes["t-lab-worker"]["metadata"]["labels"]["gpu-lab/pool"] == "chapter"
     assert api.patches(DAEMON_SET)
+
+
+def test_what_the_vendors_plugin_warns_of_is_said(
+    up: Callable[[Order], None], api: FakeApi, said: list[str]
+) -> None:
+    """Else a learner would look for the card that is offered as nothing."""
+    api.comes["nvidia.com/gpu"] = "1"
+    model = catalogue()["nvidia-h100-sxm-80gb"].accelerator()
+    layout = Partitions("mixed", {0: ()})
+    up(replace(ORDER, fleet=Fleet((Pool("a", 1, None, 2, accelerator=model, partitions=layout),))))
+    card = "card 0 has no MIG devices configured: it is offered as nothing"
+    assert f"pool a: partitions.layout: {card}" in said
 
 
 def test_larger_fleet_has_larger_cluster(

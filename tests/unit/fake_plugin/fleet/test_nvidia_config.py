@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
+from fake_plugin.fleet.notices import Notice, notices_of
+from fake_plugin.fleet.offering import devices_of
 from fake_plugin.fleet.plan import Answering, Share, Sharing
+from fake_plugin.vendors import nvidia
+from fake_plugin.vendors.offer import Refused
 from tests.unit.fake_plugin.fleet.conftest import MODELS
 
 #: As in the README of NVIDIA/k8s-device-plugin, with all keys of the plugin at their defaults.
@@ -29,6 +33,10 @@ flags:
 resources: {gpus: [{pattern: "*", name: nvidia.com/gpu}]}
 """
 GPU = {"name": "nvidia.com/gpu", "replicas": 10}
+MIG = {"name": "nvidia.com/mig-1g.10gb", "replicas": 2}
+TEN = {"nvidia.com/gpu": 10}
+#: Card 0 is cut into seven, card 1 is whole.
+CUT = {"strategy": "mixed", "layout": [{"devices": [0], "profiles": {"1g.10gb": 7}}]}
 
 
 def sharing(
@@ -48,18 +56,18 @@ def test_the_defaults_change_nothing(share_of: Callable[..., Share]) -> None:
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
-        (sharing(), Sharing("time-slicing", 10)),
-        (sharing(renameByDefault=True), Sharing("time-slicing", 10, rename=True)),
+        (sharing(), Sharing("time-slicing", 10, each=TEN)),
+        (sharing(renameByDefault=True), Sharing("time-slicing", 10, rename=True, each=TEN)),
         (
             sharing(failRequestsGreaterThanOne=True),
-            Sharing("time-slicing", 10, fail_above_one=True),
+            Sharing("time-slicing", 10, fail_above_one=True, each=TEN),
         ),
-        (sharing("mps"), Sharing("mps", 10, fail_above_one=True)),
+        (sharing("mps"), Sharing("mps", 10, fail_above_one=True, each=TEN)),
         (
             sharing("timeSlicing", GPU | {"rename": "x", "devices": [0]}),
-            Sharing("time-slicing", 10),
+            Sharing("time-slicing", 10, each=TEN),
         ),
-        (sharing("timeSlicing", GPU | {"name": "gpu"}), Sharing("time-slicing", 10)),
+        (sharing("timeSlicing", GPU | {"name": "gpu"}), Sharing("time-slicing", 10, each=TEN)),
     ],
     ids=str,
 )
@@ -173,11 +181,8 @@ def test_flags_are_those_of_the_file(share_of: Callable[..., Share]) -> None:
             ".sharing has timeSlicing and mps (a plugin shares in one way)",
         ),
         (
-            sharing("mps", GPU, {"name": "nvidia.com/mig-1g.10gb", "replicas": 2}),
-            (
-                ".sharing.mps.resources have different replicas (here all resources of a pool "
-                "have as many replicas); make a pool of each"
-            ),
+            sharing("mps", GPU, {"name": "gpu", "replicas": 2}),
+            (".sharing.mps.resources names nvidia.com/gpu again (a resource is shared in one way)"),
         ),
         (
             sharing("timeSlicing", {"name": "nvidia.com/mig-1g.10gb", "replicas": 2}),
@@ -197,14 +202,105 @@ def test_what_would_have_no_effect_is_refused(
     assert refusal_of(nvidiaConfig=config).startswith(f"nvidiaConfig{text}")
 
 
-def test_a_resource_that_is_left_out_is_named(refusal_of: Callable[..., str]) -> None:
-    """NVIDIA's plugin can share some resources of a node; a pool is shared as a whole."""
-    layout = [{"devices": [0], "profiles": {"1g.10gb": 7}}]
-    text = refusal_of(nvidiaConfig=sharing(), partitions={"strategy": "mixed", "layout": layout})
-    assert text == (
-        "nvidiaConfig.sharing.timeSlicing.resources leaves nvidia.com/mig-1g.10gb out "
-        "(here all resources of a pool are shared); make a pool of its cards"
+@pytest.mark.parametrize(
+    ("config", "alias", "devices"),
+    [
+        (sharing(), None, {"nvidia.com/mig-1g.10gb": 7, "nvidia.com/gpu": 10}),
+        (sharing("timeSlicing", MIG), None, {"nvidia.com/mig-1g.10gb": 14, "nvidia.com/gpu": 1}),
+        (
+            sharing("timeSlicing", GPU, MIG, renameByDefault=True),
+            None,
+            {"nvidia.com/mig-1g.10gb.shared": 14, "nvidia.com/gpu.shared": 10},
+        ),
+        (
+            sharing("timeSlicing", GPU, renameByDefault=True),
+            "a.com/x",
+            {"nvidia.com/mig-1g.10gb": 7, "a.com/x.shared": 10},
+        ),
+    ],
+    ids=str,
+)
+def test_each_resource_is_shared_in_its_own_number(
+    share_of: Callable[..., Share],
+    config: dict[str, Any],
+    alias: str | None,
+    devices: dict[str, int],
+) -> None:
+    """What a file does not name stays as it is, with its own name."""
+    named = {"alias": alias} if alias else {}
+    assert devices_of(share_of(nvidiaConfig=config, partitions=CUT, **named)) == devices
+
+
+def test_only_replicas_are_refused_to_one_container(share_of: Callable[..., Share]) -> None:
+    """`failRequestsGreaterThanOne` is about resources that are shared (internal/rm/rm.go)."""
+    config = sharing(failRequestsGreaterThanOne=True)
+    share = share_of(nvidiaConfig=config, partitions=CUT)
+    cards = [nvidia.card("n", share, index, index) for index in range(2)]
+    found = {offer.resource: offer for offer in nvidia.offers(share, cards)}
+    mig, gpu = found["nvidia.com/mig-1g.10gb"], found["nvidia.com/gpu"]
+    assert mig.answer(mig.devices[:2]).envs["NVIDIA_VISIBLE_DEVICES"].count("MIG-") == 2
+    with pytest.raises(Refused, match="maximum request size for shared resources is 1; found 2"):
+        gpu.answer(gpu.devices[:2])
+
+
+@pytest.mark.parametrize(
+    ("pool", "notices"),
+    [
+        ({"nvidiaConfig": sharing()}, []),
+        ({"nvidiaConfig": sharing("timeSlicing", GPU | {"devices": "all"})}, []),
+        (
+            {
+                "nvidiaConfig": sharing(
+                    "timeSlicing", GPU | {"rename": "nvidia.com/gpu.shared"}, renameByDefault=True
+                )
+            },
+            [],
+        ),
+        (
+            {"nvidiaConfig": sharing("mps", GPU | {"rename": "x", "devices": 1})},
+            [
+                ("sharing.mps.resources[0].rename", "is ignored, as NVIDIA's plugin does"),
+                (
+                    "sharing.mps.resources[0].devices",
+                    "is ignored, as NVIDIA's plugin does: all devices are shared",
+                ),
+            ],
+        ),
+        (
+            {"nvidiaConfig": sharing("timeSlicing", GPU, MIG)},
+            [
+                (
+                    "sharing.timeSlicing.resources[1].name",
+                    "is ignored: the pool has no nvidia.com/mig-1g.10gb",
+                )
+            ],
+        ),
+        (
+            {"nvidiaConfig": yaml.safe_load(DEFAULTS)},
+            [("resources", "is ignored, as NVIDIA's plugin does")],
+        ),
+    ],
+    ids=str,
+)
+def test_what_upstream_warns_of_is_noticed(
+    share_of: Callable[..., Share], pool: dict[str, Any], notices: list[tuple[str, str]]
+) -> None:
+    """What is right and has no effect is told with its key, as `rename` (k8s-device-plugin#353)."""
+    found = [(each.key, each.what) for each in notices_of(share_of(**pool))]
+    assert found == [(f"nvidiaConfig.{key}", what) for key, what in notices]
+
+
+@pytest.mark.parametrize(("strategy", "number"), [("mixed", 1), ("none", 0)])
+def test_a_card_without_a_mig_device_is_noticed(
+    share_of: Callable[..., Share], strategy: str, number: int
+) -> None:
+    """Upstream warns of it with `mixed`; with `none` nobody looks."""
+    layout = [{"devices": [1], "profiles": {}}]
+    share = share_of(partitions={"strategy": strategy, "layout": layout})
+    expected = Notice(
+        "partitions.layout", "card 1 has no MIG devices configured: it is offered as nothing"
     )
+    assert list(notices_of(share)) == [expected] * number
 
 
 @pytest.mark.parametrize(
