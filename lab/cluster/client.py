@@ -234,7 +234,7 @@ def _message(body: str) -> str:
 
 def _cause(error: BaseException) -> str:
     """Return what the system said, which the libraries wrap in their own objects' names."""
-    while inner := error.__cause__ or error.__context__:
+    while inner := error.__cause__ or (not error.__suppress_context__ and error.__context__):
         error = inner
     return str(getattr(error, "strerror", None) or error)
 

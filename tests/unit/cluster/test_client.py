@@ -1,6 +1,8 @@
 """The Kubernetes API through the client library, against a server on loopback."""
 
 import logging
+import socketserver
+import threading
 import time
 from pathlib import Path
 
@@ -188,6 +190,27 @@ def test_absent_server_is_told_plainly(nobody: Client, caplog: pytest.LogCapture
         "         $ gpulab up --name t-lab"
     )
     assert caplog.records == []
+
+
+class _BreaksOff(socketserver.BaseRequestHandler):
+    """Begins an answer in chunks, and sends none."""
+
+    def handle(self) -> None:
+        self.request.recv(65536)
+        self.request.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+
+
+def test_answer_that_breaks_off_is_told_in_words(tmp_path: Path) -> None:
+    """And not as what the library could not read of it."""
+    with socketserver.TCPServer(("127.0.0.1", 0), _BreaksOff) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        path = tmp_path / "kubeconfig"
+        write_kubeconfig(path, f"http://127.0.0.1:{server.server_address[1]}")
+        with pytest.raises(ApiFailed) as caught:
+            connect(path, "t-lab").nodes()
+        thread.join()
+    assert caught.value.seen == "Response ended prematurely"
 
 
 def test_proxy_of_the_environment_is_not_asked_for_this_machine(
