@@ -138,6 +138,32 @@ class Lab:
         """Run a command in the worker's container."""
         return run("docker", "exec", self.worker, *argv).stdout
 
+    def start_pod(
+        self,
+        name: str,
+        limits: dict[str, int],
+        script: str = "echo $GPULAB_VISIBLE_DEVICES; exec sleep 3600",
+        node: str | None = None,
+    ) -> None:
+        """Create a pod with devices, which by default prints those that it sees, and stays."""
+        container = {
+            "name": "test",
+            "image": "busybox:1.36",
+            "command": ["sh", "-c", script],
+            "resources": {"limits": limits},
+        }
+        spec: dict[str, Any] = {"terminationGracePeriodSeconds": 0, "containers": [container]}
+        if node:
+            spec["nodeSelector"] = {"kubernetes.io/hostname": node}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+        manifest = self.folder / f"{name}.json"
+        manifest.write_text(json.dumps(pod))
+        self.kubectl("apply", "-f", str(manifest))
+
+    def wait_for_pod(self, name: str) -> None:
+        """Wait until a pod runs."""
+        self.kubectl("wait", f"pod/{name}", "--for=condition=Ready", "--timeout=60s")
+
     def in_pod(self, pod: str, script: str) -> str:
         """Run a line of shell in a pod's container."""
         return self.kubectl("exec", pod, "--", "sh", "-c", script).stdout
