@@ -1,8 +1,8 @@
 """The folder of CDI specs on a node: what the plugin writes there, and what others have there.
 
 A runtime reads `*.json` and `*.yaml` of /etc/cdi and /var/run/cdi. A device that two files of one
-folder define is given to no container, and one that is in both folders is that of /var/run/cdi
-(pkg/cdi/cache.go). So a spec that would meet another's device is not written.
+folder define is given to no container (pkg/cdi/cache.go), so a spec that would meet another's
+device is not written.
 """
 
 from collections.abc import Mapping
@@ -22,36 +22,29 @@ _READABLE_BY_ALL: Final = 0o644
 _SHOWN: Final = 3
 
 
-def file_name(kind: str, transient_id: str = "") -> str:
-    """Return the name of the file of a kind, as the Go library's tools choose it.
-
-    `transient_id` is for a spec that lives as long as something else, such as a container.
-    """
-    stem = kind.replace("/", "-", 1)
-    suffix = f"_{transient_id.replace('/', '_')}" if transient_id else ""
-    return f"{stem}{suffix}.json"
+def file_name(kind: str) -> str:
+    """Return the name of the file of a kind, as the Go library's tools choose it."""
+    return f"{kind.replace('/', '-', 1)}.json"
 
 
 class CdiFolder:
-    """The folder that specs are written to, made where it is missing, and `static` beside it.
+    """The folder that specs are written to, made where it is missing.
 
-    `static`, /etc/cdi on a node, is only read: what it defines must not be hidden by a fake.
     Every method raises `NotReady` where the node does not let it be done; nothing has changed then.
     """
 
-    def __init__(self, path: Path, static: Path | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._static = static
         self._written: dict[Path, Inode | None] = {}
 
-    def write(self, spec: Spec, transient_id: str = "") -> Path:
+    def write(self, spec: Spec) -> Path:
         """Put the spec in place, whole at once, and return where.
 
         It is checked first, by `rules.check` and against all other files. What an earlier run or
-        an earlier call had in the file of that kind and ID is replaced.
+        an earlier call had in the file of that kind is replaced.
         """
         spec = replace(spec, annotations={**spec.annotations, MARK: WRITER})
-        path = self.path / file_name(spec.kind, transient_id)
+        path = self.path / file_name(spec.kind)
         document = spec.document()
         _refuse_violations(document, path)
         self._refuse_conflicts(spec, path)
@@ -78,11 +71,6 @@ class CdiFolder:
             _unlink(path)
         self._written.pop(path, None)
 
-    def remove_all(self) -> None:
-        """Remove everything that `write` wrote, as `remove` does."""
-        for path in tuple(self._written):
-            self.remove(path)
-
     def remove_leftovers(self) -> list[str]:
         """Remove what earlier runs left and this one has not written, and return its names.
 
@@ -104,10 +92,7 @@ class CdiFolder:
                 raise _taken(path)
             # A leftover is about to be removed.
             if found.path != path and not self._is_left(found):
-                _refuse_shared(names & found.names, found.path, "no container could get it")
-        for found in read_specs(self._static) if self._static else ():
-            if not found.is_ours:
-                _refuse_shared(names & found.names, found.path, "the lab would hide it")
+                _refuse_shared(names & found.names, found.path)
 
 
 def _refuse_violations(document: Mapping[str, object], path: Path) -> None:
@@ -122,12 +107,12 @@ def _refuse_violations(document: Mapping[str, object], path: Path) -> None:
         )
 
 
-def _refuse_shared(names: set[str], other: Path, consequence: str) -> None:
+def _refuse_shared(names: set[str], other: Path) -> None:
     if names:
         first, *rest = sorted(names)
         more = f" and {len(rest)} more" if rest else ""
         raise NotReady(
-            f"another CDI file defines the device {first}{more} already: {consequence}",
+            f"another CDI file defines the device {first}{more} already: no container could get it",
             where=str(other),
             remedy="stop the software that wrote that file and remove it, or use another node",
         )

@@ -132,11 +132,6 @@ class Spec:
         return {"cdiVersion": needed_version(body), **body}
 
 
-def minimum_version(spec: Spec) -> str:
-    """Return the lowest version of CDI that has all that the spec uses."""
-    return str(spec.document()["cdiVersion"])
-
-
 def file_text(document: Mapping[str, object]) -> str:
     """Return a JSON form as the text of a file, which is YAML as well."""
     written = json.dumps(document, ensure_ascii=False, indent=2)

@@ -57,16 +57,12 @@ def put(path: Path, name: str, text: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kind", "transient_id", "name"),
-    [
-        ("nvidia.com/gpu", "", "nvidia.com-gpu.json"),
-        ("huawei.com/npu", "pool-1", "huawei.com-npu_pool-1.json"),
-        ("a.b/cd", "ns/pod/x", "a.b-cd_ns_pod_x.json"),
-    ],
+    ("kind", "name"),
+    [("nvidia.com/gpu", "nvidia.com-gpu.json"), ("a.b-c/d.e", "a.b-c-d.e.json")],
 )
-def test_a_file_is_named_after_its_kind(kind: str, transient_id: str, name: str) -> None:
+def test_a_file_is_named_after_its_kind(kind: str, name: str) -> None:
     """The names are those that the tools of the Go library choose."""
-    assert file_name(kind, transient_id) == name
+    assert file_name(kind) == name
 
 
 def test_a_spec_is_written_and_marked(cdi: CdiFolder, path: Path) -> None:
@@ -170,21 +166,11 @@ def test_a_number_as_a_name_is_a_conflict(cdi: CdiFolder, path: Path) -> None:
         cdi.write(gpus("0"))
 
 
-def test_a_conflict_says_how_many_devices_it_has(cdi: CdiFolder) -> None:
-    """Two pools of one vendor on a node meet in `all` as well."""
-    cdi.write(gpus("GPU-0"), "pool-a")
+def test_a_conflict_says_how_many_devices_it_has(cdi: CdiFolder, path: Path) -> None:
+    """Whoever knows the same GPU as well meets us in `all`, too."""
+    put(path, "nvidia.json", json.dumps(gpus("GPU-0").document()))
     with pytest.raises(NotReady, match=r"nvidia\.com/gpu=GPU-0 and 1 more already"):
-        cdi.write(gpus("GPU-0"), "pool-b")
-
-
-def test_a_static_file_is_not_hidden(path: Path, tmp_path: Path) -> None:
-    """A fake in /var/run/cdi would come before a real GPU in /etc/cdi."""
-    static = tmp_path / "etc"
-    put(static, "nvidia.yaml", THEIRS.format(name="all"))
-    with pytest.raises(NotReady) as caught:
-        CdiFolder(path, static).write(gpus("GPU-0"))
-    assert caught.value.what.endswith("nvidia.com/gpu=all already: the lab would hide it")
-    assert caught.value.where == str(static / "nvidia.yaml")
+        cdi.write(gpus("GPU-0"))
 
 
 @pytest.mark.parametrize(
@@ -209,11 +195,6 @@ def test_other_files_are_no_conflict(cdi: CdiFolder, path: Path, name: str, text
     assert names_in(path) == sorted([name, "nvidia.com-gpu.json"])
 
 
-def test_no_folder_of_static_files_is_no_error(path: Path, tmp_path: Path) -> None:
-    """Few nodes have /etc/cdi."""
-    assert CdiFolder(path, tmp_path / "etc").write(gpus("GPU-0")).exists()
-
-
 def test_a_file_of_our_name_may_be_anothers(cdi: CdiFolder, path: Path) -> None:
     """A name proves nothing: without our mark the file is left as it is."""
     text = THEIRS.format(name="GPU-7")
@@ -232,15 +213,13 @@ def test_what_was_written_is_removed(cdi: CdiFolder, path: Path) -> None:
     cdi.remove(written)
     cdi.remove(written)
     assert names_in(path) == ["nvidia.com-mig.json"]
-    cdi.remove_all()
-    assert names_in(path) == []
 
 
 def test_what_a_later_run_wrote_is_not_removed(cdi: CdiFolder, path: Path) -> None:
     """In a rolling update the new plugin writes before the old one ends."""
-    cdi.write(gpus("GPU-0"))
+    written = cdi.write(gpus("GPU-0"))
     CdiFolder(path).write(gpus("GPU-0"))
-    cdi.remove_all()
+    cdi.remove(written)
     assert names_in(path) == ["nvidia.com-gpu.json"]
 
 
@@ -255,12 +234,12 @@ def test_an_earlier_run_is_taken_over(cdi: CdiFolder, path: Path) -> None:
     """What it left is no conflict, is replaced where it is written again, and else removed."""
     earlier = CdiFolder(path)
     earlier.write(gpus("GPU-0"))
-    earlier.write(gpus("MIG-0", class_="mig"), "a")
+    earlier.write(gpus("MIG-0", class_="mig"))
     put(path, "nvidia.yaml", THEIRS.format(name="GPU-7"))
     cdi.write(gpus("GPU-0", "GPU-1"))
-    cdi.write(gpus("MIG-0", class_="mig"), "b")
-    assert cdi.remove_leftovers() == ["nvidia.com-mig_a.json"]
-    assert names_in(path) == ["nvidia.com-gpu.json", "nvidia.com-mig_b.json", "nvidia.yaml"]
+    cdi.write(gpus("0", class_="gds"))
+    assert cdi.remove_leftovers() == ["nvidia.com-mig.json"]
+    assert names_in(path) == ["nvidia.com-gds.json", "nvidia.com-gpu.json", "nvidia.yaml"]
 
 
 def test_unfinished_files_are_removed_when_they_are_old(cdi: CdiFolder, path: Path) -> None:
