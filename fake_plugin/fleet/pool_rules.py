@@ -145,9 +145,13 @@ def _sharing(share: Share) -> Iterator[BrokenRule]:
     if strategy == "mps" and model and model.vendor != "nvidia":
         yield BrokenRule(here, "is mps", "MPS is of NVIDIA's cards", "use time-slicing")
     cut = share.partitions and share.partitions.strategy
-    if strategy == "mps" and cut in {"single", "mixed"}:
-        rule = f"NVIDIA's plugin refuses it with the partition strategy {cut}"
+    # Source: NVIDIA/k8s-device-plugin, cmd/nvidia-device-plugin/main.go and internal/plugin/mps.go.
+    if strategy == "mps" and cut == "mixed":
+        rule = "NVIDIA's plugin refuses it with the partition strategy mixed"
         yield BrokenRule(here, "is mps", rule, "use time-slicing, or the strategy none")
+    elif strategy == "mps" and cut == "single" and share.partitions and share.partitions.layout:
+        rule = "NVIDIA's plugin refuses it for MIG devices"
+        yield BrokenRule(here, "is mps", rule, "use time-slicing, or leave the cards whole")
     if strategy != "percentage":
         return
     if model is None or model.memory_mib is None:

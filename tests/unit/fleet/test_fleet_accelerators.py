@@ -16,6 +16,7 @@ from lab.core.fleet.reading import read_text
 HEAD = "apiVersion: gpu-lab/v1\nkind: Fleet\n"
 H100 = "accelerator: nvidia-h100-sxm-80gb"
 B3 = "accelerator: ascend-910b3-64gb"
+MPS = f"{H100}, count: 2, sharing: {{strategy: mps, replicas: 3}}"
 MI300X = "accelerator: amd-mi300x-192gb"
 INLINE = "accelerator: {name: x, vendor: nvidia, product: X}"
 
@@ -55,7 +56,12 @@ def test_every_model_of_the_catalogue_makes_a_fleet(name: str, tmp_path: Path) -
             f"{H100}, count: 2, sharing: {{strategy: time-slicing, replicas: 4, rename: true}}",
             {"nvidia.com/gpu.shared": 8},
         ),
-        (f"{H100}, count: 2, sharing: {{strategy: mps, replicas: 3}}", {"nvidia.com/gpu": 6}),
+        (MPS, {"nvidia.com/gpu": 6}),
+        (f"{MPS}, partitions: {{strategy: single, layout: []}}", {"nvidia.com/gpu": 6}),
+        (
+            f"{MPS}, partitions: {{strategy: none, layout: [{{devices: all, profiles: {{}}}}]}}",
+            {"nvidia.com/gpu": 6},
+        ),
         (
             (
                 f"{H100}, count: 4, partitions: {{strategy: mixed, layout: [{{devices: [0, 1], "

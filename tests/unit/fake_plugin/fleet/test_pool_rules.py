@@ -77,15 +77,22 @@ def layout(*entries: tuple[object, dict[str, int]], strategy: str = "mixed") -> 
             {"accelerator": MODELS["amd"], "sharing": SLICES | {"strategy": "mps"}},
             "sharing.strategy is mps (MPS is of NVIDIA's cards); use time-slicing",
         ),
-        *(
+        (
+            {"sharing": SLICES | {"strategy": "mps"}, "partitions": {"strategy": "mixed"}},
             (
-                {"sharing": SLICES | {"strategy": "mps"}, "partitions": layout(strategy=strategy)},
-                (
-                    "sharing.strategy is mps (NVIDIA's plugin refuses it with the partition "
-                    f"strategy {strategy}); use time-slicing, or the strategy none"
-                ),
-            )
-            for strategy in ("single", "mixed")
+                "sharing.strategy is mps (NVIDIA's plugin refuses it with the partition "
+                "strategy mixed); use time-slicing, or the strategy none"
+            ),
+        ),
+        (
+            {
+                "sharing": SLICES | {"strategy": "mps"},
+                "partitions": layout(("all", {"1g.10gb": 7}), strategy="single"),
+            },
+            (
+                "sharing.strategy is mps (NVIDIA's plugin refuses it for MIG devices); use "
+                "time-slicing, or leave the cards whole"
+            ),
         ),
         (
             {"sharing": PERCENT, "accelerator": UNKNOWN},
