@@ -12,6 +12,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http.client import IncompleteRead
 from pathlib import Path
 from typing import Any, Final
 
@@ -234,7 +235,10 @@ def _message(body: str) -> str:
 
 def _cause(error: BaseException) -> str:
     """Return what the system said, which the libraries wrap in their own objects' names."""
-    while inner := error.__cause__ or (not error.__suppress_context__ and error.__context__):
+    while inner := error.__cause__ or error.__context__:
+        if isinstance(error, IncompleteRead):
+            # Behind it is only what the library could not make of the rest.
+            return "the answer broke off before its end"
         error = inner
     return str(getattr(error, "strerror", None) or error)
 

@@ -210,7 +210,7 @@ def test_answer_that_breaks_off_is_told_in_words(tmp_path: Path) -> None:
         with pytest.raises(ApiFailed) as caught:
             connect(path, "t-lab").nodes()
         thread.join()
-    assert caught.value.seen == "Response ended prematurely"
+    assert caught.value.seen == "the answer broke off before its end"
 
 
 def test_proxy_of_the_environment_is_not_asked_for_this_machine(
