@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.replacement import remove_abandoned, replace
 from fake_plugin.smi import table
+from fake_plugin.vendors.place import HostMount
 
 #: Where the folder of the table is in a container.
 UNITS_FOLDER: Final = "/run/gpu-lab"
@@ -29,25 +30,17 @@ _EXECUTABLE_BY_ALL: Final = 0o755
 _NOT_ALL_USED: Final = "# shellcheck disable=SC2034 # a program reads some of the fields"
 
 
-class Mount(NamedTuple):
-    """What Allocate asks the kubelet to mount."""
-
-    host_path: str
-    container_path: str
-    read_only: bool
-
-
-def mounts(vendor: Vendor, host_folder: str | Path) -> list[Mount]:
+def mounts(vendor: Vendor, host_folder: str | Path) -> tuple[HostMount, ...]:
     """Return what a container with devices of `vendor` needs.
 
     `host_folder` is the folder of `install`, as the node calls it.
     """
     program = PROGRAMS[vendor]
     host = Path(host_folder)
-    return [
-        Mount(str(host / _PROGRAMS_FOLDER / program), f"/usr/bin/{program}", read_only=True),
-        Mount(str(host / _TABLE_FOLDER), UNITS_FOLDER, read_only=True),
-    ]
+    return (
+        HostMount(str(host / _PROGRAMS_FOLDER / program), f"/usr/bin/{program}"),
+        HostMount(str(host / _TABLE_FOLDER), UNITS_FOLDER),
+    )
 
 
 def install(folder: Path) -> None:

@@ -12,7 +12,7 @@ from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.log import say
 from fake_plugin.smi import programs, table
-from fake_plugin.vendors.place import HostMount, Place
+from fake_plugin.vendors.place import Place
 
 #: In the plugin's own folder, which must have the same path on the node as for the plugin.
 _FOLDER: Final = "tools"
@@ -39,15 +39,7 @@ def install(state_dir: Path) -> Place:
             seen=problem.strerror or "",
             remedy="give --state-dir a folder of this plugin's own, with a few MB free",
         ) from problem
-    return Place(
-        {
-            vendor: tuple(
-                HostMount(each.host_path, each.container_path)
-                for each in programs.mounts(vendor, folder)
-            )
-            for vendor in programs.PROGRAMS
-        }
-    )
+    return Place({vendor: programs.mounts(vendor, folder) for vendor in programs.PROGRAMS})
 
 
 class Toolbox:

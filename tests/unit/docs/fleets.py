@@ -5,7 +5,7 @@ from pathlib import Path
 from fake_plugin.fleet.plan import Plan
 from fake_plugin.fleet.reading import read_plan
 from fake_plugin.smi import programs
-from fake_plugin.vendors.place import HostMount, Place
+from fake_plugin.vendors.place import Place
 from lab.core.fleet import load_fleet
 
 
@@ -20,12 +20,5 @@ def plan_of(text: str, node: str, folder: Path) -> Plan:
 
 def place_of_a_lab() -> Place:
     """Return what containers get beside devices on a node of a lab."""
-    return Place(
-        {
-            vendor: tuple(
-                HostMount(each.host_path, each.container_path)
-                for each in programs.mounts(vendor, "/var/lib/gpu-lab/tools")
-            )
-            for vendor in programs.PROGRAMS
-        }
-    )
+    folder = "/var/lib/gpu-lab/tools"
+    return Place({vendor: programs.mounts(vendor, folder) for vendor in programs.PROGRAMS})

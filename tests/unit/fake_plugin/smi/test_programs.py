@@ -8,6 +8,7 @@ import pytest
 
 from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.smi import programs, table
+from fake_plugin.vendors.place import HostMount
 from tests.unit.fake_plugin.smi.container import SHELLS
 from tests.unit.fake_plugin.smi.hardware import H100, whole
 
@@ -40,11 +41,11 @@ def test_install_again_replaces_a_program(tmp_path: Path) -> None:
     ("vendor", "program"), [("nvidia", "nvidia-smi"), ("amd", "rocm-smi"), ("ascend", "npu-smi")]
 )
 def test_container_gets_its_vendors_tool_and_the_table(vendor: Vendor, program: str) -> None:
-    """Allocate mounts one program and the folder of the table, neither to be written to."""
-    assert programs.mounts(vendor, "/var/lib/gpulab") == [
-        (f"/var/lib/gpulab/bin/{program}", f"/usr/bin/{program}", True),
-        ("/var/lib/gpulab/units", "/run/gpu-lab", True),
-    ]
+    """Allocate mounts one program and the folder of the table."""
+    assert programs.mounts(vendor, "/var/lib/gpulab") == (
+        HostMount(f"/var/lib/gpulab/bin/{program}", f"/usr/bin/{program}"),
+        HostMount("/var/lib/gpulab/units", "/run/gpu-lab"),
+    )
 
 
 @pytest.mark.parametrize("program", programs.PROGRAMS.values())
