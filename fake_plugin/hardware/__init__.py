@@ -3,6 +3,10 @@
     accelerator   a model, as the fleet inlines it       card      one piece of it in this node
     breakage      what is wrong with a card              state     the file that outlives everything
     board         all cards of the node, live: broken, mended, unplugged, plugged
+    script        changes of the board that come by themselves
+    layout        how cards can be cut up                    driver   versions that all tools tell
+    reading       what a driver tells of a card at one moment
 
-Nothing here knows of resources or of the kubelet: `fake_plugin.resource` looks at the board.
+Nothing here knows of resources or of the kubelet: `fake_plugin.resource` looks at the board. Of
+the containers that hold a card, a reading carries the names, which others have found.
 """

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.card import Card, Partition
 
@@ -53,6 +54,11 @@ class Reading:
     def unit(self) -> str:
         """Return the name of the hardware: that of the partition, or of the card."""
         return self.partition.uid if self.partition else self.card.uid
+
+    @property
+    def vendor(self) -> Vendor | None:
+        """Return whose hardware it is, None for a plain device."""
+        return self.card.model.vendor if self.card.model else None
 
     @property
     def is_lost(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
 from fake_plugin.hardware.reading import Reading
-from fake_plugin.metrics.families import Family, Labels, Metric, Sample, only_holder
+from fake_plugin.metrics.families import Family, Labels, Metric, Sample, gauge, only_holder
 from fake_plugin.metrics.history import History
 
 Value: TypeAlias = Callable[[Reading, History], float | None]
@@ -22,7 +22,7 @@ _MI200: Final = frozenset({"gfx90a"})
 #: The clocks come as a list: eight of the system, then that of the memory.
 _SYSTEM_CLOCK: Final = (("clock_index", "0"), ("clock_type", "system"))
 _MEMORY_CLOCK: Final = (("clock_index", "8"), ("clock_type", "memory"))
-_NODES: Final = Metric("gpu_nodes_total", "gauge", "GPUs in the node, each partition one")
+_NODES: Final = gauge("gpu_nodes_total", "GPUs in the node, each partition one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,6 @@ class _Figure:
     of: Literal["card", "whole card", "partition"] = "card"
     generation: Literal["MI200", "MI300"] | None = None
     labels: Labels = ()
-
-
-def _gauge(name: str, text: str) -> Metric:
-    return Metric(name, "gauge", text)
 
 
 def _ecc(bits: str) -> Value:
@@ -70,62 +66,62 @@ def _free(reading: Reading, _: History) -> float | None:
 #: Sorted by name, as the exporter's library prints them.
 _FIGURES: Final = (
     _Figure(
-        _gauge("gpu_average_package_power", "Average power of the socket, in W"),
+        gauge("gpu_average_package_power", "Average power of the socket, in W"),
         _watts,
         generation="MI200",
     ),
     _Figure(
-        _gauge("gpu_clock", "Frequencies of the clocks, in MHz"),
+        gauge("gpu_clock", "Frequencies of the clocks, in MHz"),
         lambda reading, _: reading.clock_mhz,
         labels=_SYSTEM_CLOCK,
     ),
     _Figure(
-        _gauge("gpu_clock", "Frequencies of the clocks, in MHz"),
+        gauge("gpu_clock", "Frequencies of the clocks, in MHz"),
         lambda reading, _: reading.memory_clock_mhz,
         labels=_MEMORY_CLOCK,
     ),
-    _Figure(_gauge("gpu_ecc_correct_total", "Errors that were corrected"), _ecc(SINGLE_BIT)),
-    _Figure(_gauge("gpu_ecc_uncorrect_total", "Errors that were not corrected"), _ecc(DOUBLE_BIT)),
+    _Figure(gauge("gpu_ecc_correct_total", "Errors that were corrected"), _ecc(SINGLE_BIT)),
+    _Figure(gauge("gpu_ecc_uncorrect_total", "Errors that were not corrected"), _ecc(DOUBLE_BIT)),
     _Figure(
-        _gauge("gpu_edge_temperature", "Temperature at the edge, in Celsius"),
+        gauge("gpu_edge_temperature", "Temperature at the edge, in Celsius"),
         _junction,
         generation="MI200",
     ),
-    _Figure(_gauge("gpu_energy_consumed", "Energy used so far, in uJ"), _energy),
-    _Figure(_gauge("gpu_free_vram", "VRAM that is free, in MB"), _free, of="partition"),
+    _Figure(gauge("gpu_energy_consumed", "Energy used so far, in uJ"), _energy),
+    _Figure(gauge("gpu_free_vram", "VRAM that is free, in MB"), _free, of="partition"),
     _Figure(
-        _gauge("gpu_gfx_activity", "Use of the graphics engine, in percent"),
+        gauge("gpu_gfx_activity", "Use of the graphics engine, in percent"),
         _percent(1.0),
         of="whole card",
     ),
     _Figure(
-        _gauge("gpu_health", "1 for a healthy GPU, 0 for another"),
+        gauge("gpu_health", "1 for a healthy GPU, 0 for another"),
         lambda reading, _: int(reading.healthy),
         of="partition",
     ),
     _Figure(
-        _gauge("gpu_junction_temperature", "Temperature at the junction, in Celsius"),
+        gauge("gpu_junction_temperature", "Temperature at the junction, in Celsius"),
         _junction,
         generation="MI300",
     ),
     _Figure(
-        _gauge("gpu_memory_temperature", "Temperature of the memory, in Celsius"),
+        gauge("gpu_memory_temperature", "Temperature of the memory, in Celsius"),
         lambda reading, _: reading.memory_temperature_celsius,
     ),
-    _Figure(_gauge("gpu_package_power", "Power of the socket, in W"), _watts, generation="MI300"),
-    _Figure(_gauge("gpu_power_usage", "Power of the GPU, in W"), _watts),
+    _Figure(gauge("gpu_package_power", "Power of the socket, in W"), _watts, generation="MI300"),
+    _Figure(gauge("gpu_power_usage", "Power of the GPU, in W"), _watts),
     _Figure(
-        _gauge("gpu_total_vram", "VRAM in all, in MB"),
+        gauge("gpu_total_vram", "VRAM in all, in MB"),
         lambda reading, _: reading.memory_total_mib,
         of="partition",
     ),
     _Figure(
-        _gauge("gpu_umc_activity", "Use of the memory engine, in percent"),
+        gauge("gpu_umc_activity", "Use of the memory engine, in percent"),
         _percent(0.6),
         of="whole card",
     ),
     _Figure(
-        _gauge("gpu_used_vram", "VRAM in use, in MB"),
+        gauge("gpu_used_vram", "VRAM in use, in MB"),
         lambda reading, _: reading.memory_used_mib,
         of="partition",
     ),
@@ -134,7 +130,7 @@ _FIGURES: Final = (
 
 def families(readings: Iterable[Reading], history: History, node: str) -> Iterator[Family]:
     """Return the families of the AMD GPUs among the readings, sorted by name."""
-    gpus = [each for each in readings if each.card.model and each.card.model.vendor == "amd"]
+    gpus = [each for each in readings if each.vendor == "amd"]
     if not gpus:
         return
     count = Family(_NODES, (Sample((("hostname", node),), len(gpus)),))

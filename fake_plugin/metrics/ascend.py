@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from fake_plugin.hardware.card import Card, Partition
 from fake_plugin.hardware.reading import Holder, Reading
-from fake_plugin.metrics.families import Family, Labels, Metric, Sample, only_holder
+from fake_plugin.metrics.families import Family, Labels, Metric, Sample, gauge, only_holder
 
 EXPORTER_VERSION: Final = "7.0.0"
 _KIB_PER_MIB: Final = 1024
@@ -96,69 +96,65 @@ def _power(chip: _Chip) -> float | None:
     return None if chip.sensors.power_watts is None else round(chip.sensors.power_watts, 1)
 
 
-def _gauge(name: str, text: str) -> Metric:
-    return Metric(name, "gauge", text)
-
-
 _CHIP: Final[tuple[tuple[Metric, Value], ...]] = (
     (
-        _gauge("container_npu_total_memory", "memory of the NPU that the container has, in MB"),
+        gauge("container_npu_total_memory", "memory of the NPU that the container has, in MB"),
         _held(_total),
     ),
     (
-        _gauge("container_npu_used_memory", "memory of the NPU that the container uses, in MB"),
+        gauge("container_npu_used_memory", "memory of the NPU that the container uses, in MB"),
         _held(_used),
     ),
     (
-        _gauge("container_npu_utilization", "use of the AI cores by the container, in percent"),
+        gauge("container_npu_utilization", "use of the AI cores by the container, in percent"),
         _held(_percent),
     ),
     (
-        _gauge("npu_chip_info_aicore_current_freq", "frequency of the AI cores, in MHz"),
+        gauge("npu_chip_info_aicore_current_freq", "frequency of the AI cores, in MHz"),
         lambda chip: chip.sensors.clock_mhz,
     ),
     (
-        _gauge("npu_chip_info_hbm_temperature", "temperature of the HBM, in Celsius"),
+        gauge("npu_chip_info_hbm_temperature", "temperature of the HBM, in Celsius"),
         _hbm(lambda chip: chip.sensors.memory_temperature_celsius),
     ),
-    (_gauge("npu_chip_info_hbm_total_memory", "HBM in all, in MB"), _hbm(_total)),
-    (_gauge("npu_chip_info_hbm_used_memory", "HBM in use, in MB"), _hbm(_used)),
+    (gauge("npu_chip_info_hbm_total_memory", "HBM in all, in MB"), _hbm(_total)),
+    (gauge("npu_chip_info_hbm_used_memory", "HBM in use, in MB"), _hbm(_used)),
     (
-        _gauge("npu_chip_info_health_status", "1 for a healthy NPU, 0 for another"),
+        gauge("npu_chip_info_health_status", "1 for a healthy NPU, 0 for another"),
         lambda chip: int(all(each.healthy for each in chip.readings)),
     ),
     (
-        _gauge("npu_chip_info_overall_utilization", "use of the NPU in all, in percent"),
+        gauge("npu_chip_info_overall_utilization", "use of the NPU in all, in percent"),
         _hbm(_percent),
     ),
-    (_gauge("npu_chip_info_power", "power of the NPU, in W"), _power),
+    (gauge("npu_chip_info_power", "power of the NPU, in W"), _power),
     (
-        _gauge("npu_chip_info_temperature", "temperature of the NPU, in Celsius"),
+        gauge("npu_chip_info_temperature", "temperature of the NPU, in Celsius"),
         lambda chip: chip.sensors.temperature_celsius,
     ),
-    (_gauge("npu_chip_info_total_memory", "memory in all, in MB"), _ddr(_total)),
-    (_gauge("npu_chip_info_used_memory", "memory in use, in MB"), _ddr(_used)),
-    (_gauge("npu_chip_info_utilization", "use of the AI cores, in percent"), _percent),
-    (_gauge("npu_chip_info_voltage", "voltage of the NPU, in V"), lambda _: _VOLTS),
+    (gauge("npu_chip_info_total_memory", "memory in all, in MB"), _ddr(_total)),
+    (gauge("npu_chip_info_used_memory", "memory in use, in MB"), _ddr(_used)),
+    (gauge("npu_chip_info_utilization", "use of the AI cores, in percent"), _percent),
+    (gauge("npu_chip_info_voltage", "voltage of the NPU, in V"), lambda _: _VOLTS),
 )
 
 _VNPU: Final[tuple[tuple[Metric, Callable[[Reading], float | None]], ...]] = (
     (
-        _gauge("vnpu_pod_aicore_utilization", "use of the AI cores of the vNPU, in percent"),
+        gauge("vnpu_pod_aicore_utilization", "use of the AI cores of the vNPU, in percent"),
         lambda part: round(100 * part.utilization),
     ),
     (
-        _gauge("vnpu_pod_total_memory", "memory of the vNPU, in KB"),
+        gauge("vnpu_pod_total_memory", "memory of the vNPU, in KB"),
         lambda part: _kib(part.memory_total_mib),
     ),
     (
-        _gauge("vnpu_pod_used_memory", "memory of the vNPU in use, in KB"),
+        gauge("vnpu_pod_used_memory", "memory of the vNPU in use, in KB"),
         lambda part: _kib(part.memory_used_mib),
     ),
 )
-_COUNT: Final = _gauge("machine_npu_nums", "NPUs in the machine")
-_VERSION: Final = _gauge("npu_exporter_version_info", "version of the exporter, with value 1")
-_NAME: Final = _gauge("npu_chip_info_name", "name of the NPU, with value 1")
+_COUNT: Final = gauge("machine_npu_nums", "NPUs in the machine")
+_VERSION: Final = gauge("npu_exporter_version_info", "version of the exporter, with value 1")
+_NAME: Final = gauge("npu_chip_info_name", "name of the NPU, with value 1")
 
 
 def families(readings: Iterable[Reading], now: float) -> Iterator[Family]:
@@ -166,7 +162,7 @@ def families(readings: Iterable[Reading], now: float) -> Iterator[Family]:
 
     `now` is in seconds since the epoch.
     """
-    npus = [each for each in readings if each.card.model and each.card.model.vendor == "ascend"]
+    npus = [each for each in readings if each.vendor == "ascend"]
     if not npus:
         return
     chips = [_chip(tuple(parts)) for _, parts in groupby(npus, lambda npu: npu.card)]
@@ -192,7 +188,7 @@ def _chip_families(chips: Sequence[_Chip], stamp: int) -> Iterator[Family]:
 def _error_codes(chips: Sequence[_Chip], stamp: int) -> Iterator[Family]:
     for at in range(max(len(chip.error_codes) for chip in chips)):
         suffix = f"_{at}" if at else ""
-        metric = _gauge(f"npu_chip_info_error_code{suffix}", "code of an error of the NPU")
+        metric = gauge(f"npu_chip_info_error_code{suffix}", "code of an error of the NPU")
         figures = [
             (chip.labels, chip.error_codes[at] if at < len(chip.error_codes) else None)
             for chip in chips

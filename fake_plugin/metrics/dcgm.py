@@ -43,7 +43,7 @@ def families(
     readings: Iterable[Reading], history: History, node: str, style: Style
 ) -> Iterator[Family]:
     """Return the families of the GPUs among the readings, in the exporter's order."""
-    gpus = [each for each in readings if each.card.model and each.card.model.vendor == "nvidia"]
+    gpus = [each for each in readings if each.vendor == "nvidia"]
     for field in FIELDS:
         if style.fields in field.lists:
             samples = _samples(field, gpus, history, node, style)

@@ -29,6 +29,11 @@ class Metric:
     help: str
 
 
+def gauge(name: str, text: str) -> Metric:
+    """Return a metric that goes up and down."""
+    return Metric(name, "gauge", text)
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """A metric with its samples, made as they are read, once.

@@ -66,7 +66,7 @@ def _lines(readings: Iterable[Reading]) -> Iterator[str]:
     for vendor, versions in DRIVERS.items():
         yield _line("driver", vendor, *versions)
     for vendor in DRIVERS:
-        yield from _lines_of(vendor, [each for each in units if _vendor(each) == vendor])
+        yield from _lines_of(vendor, [each for each in units if each.vendor == vendor])
 
 
 def _lines_of(vendor: Vendor, units: list[Reading]) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _profile(unit: Reading) -> str | None:
     if not unit.partition:
         return None
     name = unit.partition.profile.name
-    return name.upper() if _vendor(unit) == "amd" else name
+    return name.upper() if unit.vendor == "amd" else name
 
 
 def _instance(unit: Reading, before: int) -> int | None:
@@ -113,10 +113,6 @@ def _instance(unit: Reading, before: int) -> int | None:
     if not part or not model or not part.profile.memory or not model.memory_slices:
         return None
     return model.memory_slices // part.profile.memory - 1 + before
-
-
-def _vendor(unit: Reading) -> Vendor | None:
-    return unit.card.model.vendor if unit.card.model else None
 
 
 def _line(*fields: object) -> str:
