@@ -20,10 +20,18 @@ def list_all(node: tuple[str, ...], name: str, output: str) -> None:
 
 
 @click.command()
+@click.argument("rule", required=False)
 @on_nodes
-def clear(node: tuple[str, ...], name: str, output: str) -> None:
-    """Mend everything, remove all rules, and have as many cards as the fleet says."""
-    Session(name, node, output).ask(lambda api: api.post("/v1/clear"), _cleared)
+def clear(rule: str | None, node: tuple[str, ...], name: str, output: str) -> None:
+    """Mend everything, remove all rules, and have as many cards as the fleet says.
+
+    With RULE, as `gpulab inject list` names it, remove that rule and leave all else.
+    """
+    session = Session(name, node, output)
+    if rule:
+        session.ask(lambda api: api.delete("/v1/faults", rule), lambda _: f"{rule} removed")
+    else:
+        session.ask(lambda api: api.post("/v1/clear"), _cleared)
 
 
 def _look(api: "PluginApi") -> Json:

@@ -320,6 +320,29 @@ def test_what_goes_wrong_is_listed(plugins: tuple[Plugin, Plugin], capsys: Outpu
     )
 
 
+def test_one_rule_is_removed(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:
+    """By its name, on the nodes that have it; what is broken and the other rules stay."""
+    book = plugins[1].node.switchboard.book
+    book.add("Allocate", Hang())
+    book.add("Register", Hang())
+    inject("unhealthy", "npu/0")
+    capsys.readouterr()
+    assert inject("clear", "rule-1") == 0
+    assert "npu-0 (t-lab-worker2): rule-1 removed" in capsys.readouterr().out
+    assert [entry.fault.id for entry in book.entries()] == ["rule-2"]
+    assert broken(plugins)[1] != {}
+
+
+def test_a_rule_that_no_node_has_is_an_error(
+    plugins: tuple[Plugin, Plugin], capsys: Output
+) -> None:
+    """And nothing is removed instead."""
+    plugins[0].node.switchboard.book.add("Allocate", Hang())
+    assert inject("clear", "rule-9") == 2
+    assert "rule-9" in capsys.readouterr().err
+    assert len(plugins[0].node.switchboard.book.entries()) == 1
+
+
 def test_everything_is_cleared(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:
     """With a word about what a sticky policy keeps."""
     for each in plugins:
