@@ -6,9 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lab.core.progress import Progress, Step
 from tests.unit.stand_ins.engine import DOCKER, EMPTY, FakeEngine
+
+# How long an example takes is the machine's affair, and no property of the code.
+settings.register_profile("gpu-lab", deadline=None)
+settings.load_profile("gpu-lab")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -153,9 +154,9 @@ def test_interrupted_creation_is_given_time_to_show(
 ) -> None:
     """An engine may still be creating a container when the `docker run` for it was ended."""
     nodes = engine.nodes()
-    monkeypatch.setattr(
-        "time.sleep", lambda _: engine.set(containers=[nodes.pop()]) if nodes else 0
-    )
+    # Not `time.sleep` itself: the wait for a child process sleeps too.
+    sleep = Mock(side_effect=lambda _: nodes and engine.set(containers=[nodes.pop()]))
+    monkeypatch.setattr("lab.cluster.kind.cluster.time", Mock(sleep=sleep))
     cluster.delete(just_interrupted=True)
     assert (engine.names(), nodes) == ([], [])
 
