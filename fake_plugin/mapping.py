@@ -10,6 +10,7 @@ from typing import ClassVar, Final, NoReturn, Self, TypeGuard, TypeVar
 import yaml
 
 from fake_plugin.errors import WrongUse
+from fake_plugin.shortening import cut
 
 try:
     # A fleet may name thousands of nodes: libyaml takes a tenth of the time where it is there.
@@ -41,7 +42,9 @@ class _Loader(SafeLoader):
             # Other keys, such as lists, are refused below.
             if isinstance(key, yaml.ScalarNode):
                 if key.value in keys:
-                    raise yaml.YAMLError(f"the key {_cut(key.value)!r} stands twice in one mapping")
+                    raise yaml.YAMLError(
+                        f"the key {cut(key.value, _SHOWN_CHARACTERS)!r} stands twice in one mapping"
+                    )
                 keys.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
@@ -93,7 +96,7 @@ class Mapping:
     def required(self, name: str) -> object:
         """Return the value of a key, whatever it is."""
         if name not in self.values:
-            present = _cut(", ".join(self.values)) or "none"
+            present = cut(", ".join(self.values), _SHOWN_CHARACTERS) or "none"
             raise self.wrong(
                 self.file, f"{self.path(name)} is missing", f"keys that are there: {present}"
             )
@@ -242,11 +245,7 @@ def _is_whole(value: object) -> TypeGuard[int]:
 
 def _shown(value: object) -> str:
     try:
-        return _cut(repr(value))
+        return cut(repr(value), _SHOWN_CHARACTERS)
     except ValueError:
         # Python writes no number out that has more digits than 4300.
         return "a number of thousands of digits"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"

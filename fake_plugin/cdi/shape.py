@@ -6,9 +6,9 @@ version of CDI brought what it uses.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-_SHOWN_CHARACTERS: Final = 80
+from fake_plugin.shortening import cut
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,7 @@ def at(path: str, key: str) -> str:
 
 def shown(value: object) -> str:
     """Return a value as an error shows it: short."""
-    written = repr(value)
-    return written if len(written) <= _SHOWN_CHARACTERS else f"{written[:_SHOWN_CHARACTERS]}…"
+    return cut(repr(value))
 
 
 def _field(known: Field, value: object, path: str) -> Iterator[Finding]:
