@@ -87,7 +87,7 @@ class Resource:
         self.wake()
 
     def reset(self, devices: Iterable[Device]) -> None:
-        """Count a reset of the hardware behind each device."""
+        """Count a reset of the hardware behind each device; raises OSError as the board does."""
         self._board.reset({device.unit for device in devices})
 
     def wait_until(self, is_over: Callable[[], bool], seconds: float | None = None) -> None:

@@ -104,9 +104,18 @@ class Service(DevicePluginServicer):
     def PreStartContainer(
         self, request: PreStartContainerRequest, context: grpc.ServicerContext
     ) -> PreStartContainerResponse:
-        """Agree to the start of a container; INVALID_ARGUMENT for a device that is unknown."""
+        """Agree to the start of a container, with its devices reset.
+
+        INVALID_ARGUMENT for a device that is unknown, and RESOURCE_EXHAUSTED where the reset cannot
+        be written: it has not happened then.
+        """
         devices = self._known("PreStartContainer", request.devices_ids, context)
-        self._resource.reset(devices)
+        try:
+            self._resource.reset(devices)
+        except OSError as problem:
+            say(events.STATE_NOT_WRITTEN, reason=str(problem))
+            text = f"the reset of the devices cannot be written: {problem}"
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, text)
         say(
             events.PRE_STARTED,
             resource=self._resource.name,

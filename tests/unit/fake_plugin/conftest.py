@@ -61,6 +61,16 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
+def fill_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return what lets nothing more be written to a disk, to the end of the test."""
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    return lambda: monkeypatch.setattr(os, "fsync", fail)
+
+
+@pytest.fixture
 def kubelet(folder: Path, request: pytest.FixtureRequest) -> Iterator[DeviceManager]:
     """Return a kubelet that runs, of the version that a test gives as parameter."""
     profile = PROFILES[getattr(request, "param", "1.36")]

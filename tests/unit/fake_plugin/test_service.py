@@ -111,6 +111,19 @@ def test_a_container_may_start_with_known_devices(plugin: DevicePluginStub, said
     assert said("pre-started") == [{"resource": "example.com/device", "devices": ["d1"]}]
 
 
+def test_a_container_does_not_start_with_a_reset_that_cannot_be_written(
+    plugin: DevicePluginStub, said: Said, fill_disk: Callable[[], None]
+) -> None:
+    """The kubelet shows the system's own words, and the log has a line and no traceback."""
+    fill_disk()
+    with pytest.raises(grpc.RpcError) as caught:
+        plugin.PreStartContainer(PreStartContainerRequest(devices_ids=["d1"]))
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    reason = "[Errno 28] No space left on device"
+    assert caught.value.details() == f"the reset of the devices cannot be written: {reason}"
+    assert (said("state-not-written"), said("pre-started")) == ([{"reason": reason}], [])
+
+
 @pytest.mark.parametrize(
     ("available", "must", "size", "preferred"),
     [
