@@ -58,6 +58,7 @@ class Inventory:
         # A card that is out now can come back: what it is offered as is a resource all the same.
         planned = tuple(self._offers(self._planned))
         _refuse_unpublished(planned, self._publication)
+        self._note_sticky(planned)
         self.resources = tuple(Resource(offer, board) for offer in planned)
         self._lock = threading.Lock()
         self._plugged: Plugged = _EVERYTHING
@@ -91,7 +92,7 @@ class Inventory:
             ) from problem
         if aside:
             say(events.STATE_SET_ASIDE, file=str(aside))
-        board = Board(file, state, sticky=plan.sticky)
+        board = Board(file, state, sticky=all(plan.is_sticky(share) for share in plan.shares))
         return cls(node, plan, board, place, set_aside=aside)
 
     def cards(self, share: Share) -> tuple[Card, ...]:
@@ -129,10 +130,20 @@ class Inventory:
         """Have the resources follow the cards that come and go, and return what is offered now."""
         self._plugged = _what_is_plugged(self.board)
         offers = tuple(self._offers(self.cards))
+        self._note_sticky(offers)
         named = {offer.resource: offer for offer in offers}
         for resource in self.resources:
             resource.refresh(named.get(resource.name, replace(resource.offer, devices=())))
         return offers
+
+    def _note_sticky(self, offers: Iterable[Offer]) -> None:
+        policies = {share.pool: self.plan.is_sticky(share) for share in self.plan.shares}
+        if all(policies.values()):
+            return
+        for offer in offers:
+            if policies[offer.pool]:
+                self.board.make_sticky(each.unit for each in offer.devices)
+                self.board.make_sticky(each.card.uid for each in offer.devices)
 
     def _publish(self, offers: Iterable[Offer]) -> None:
         if self._publication:

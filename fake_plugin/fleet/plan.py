@@ -84,6 +84,7 @@ class Share:
     name; `dialect` chooses between Ascend's two. `numa` has one node number per card, or is ().
     `member` is the fleet's own name of the node, `<pool>-<index>`. `nvidia_config` is the file in
     the format of NVIDIA's plugin that sharing, answering and the strategy of partitions come from.
+    `sticky` is the health policy of its own, or None for that of the fleet.
     """
 
     pool: str
@@ -99,6 +100,7 @@ class Share:
     answering: Answering = Answering()
     pre_start: bool = False
     nvidia_config: Mapping[str, object] | None = None
+    sticky: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -127,3 +129,7 @@ class Plan:
     faults: tuple[Fault, ...] = ()
     #: Utilisation, 0 to 1, of a card that a container holds: by name of the pool.
     load: Mapping[str, float] = field(default_factory=dict)
+
+    def is_sticky(self, share: Share) -> bool:
+        """Return the policy of a share: its own, or that of the fleet."""
+        return self.sticky if share.sticky is None else share.sticky

@@ -17,13 +17,11 @@ from fake_plugin.fleet.offering import devices_of
 from fake_plugin.fleet.plan import Flap, Plan, Share
 from fake_plugin.fleet.pool_rules import given_rules, share_rules
 from fake_plugin.fleet.script import read_flap
-from fake_plugin.fleet.shares import read_load, read_share
+from fake_plugin.fleet.shares import HEALTH_POLICIES, read_load, read_share
 from fake_plugin.hardware import breakage
 from fake_plugin.mapping import Mapping
 
 _FIXED: Final = {"apiVersion": "gpu-lab/v1", "kind": "Fleet"}
-#: Whether a device stays unhealthy, under each policy.
-_POLICIES: Final = {"recovers": False, "sticky": True}
 #: As Python writes a number, and short enough to be read as one.
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}")
 
@@ -64,7 +62,7 @@ def read_plan(file: Path, node: str) -> Plan:
 
 def _is_sticky(document: Mapping) -> bool:
     health = document.mapping("health")
-    return health is not None and health.choice("policy", _POLICIES, default=False)
+    return health is not None and health.choice("policy", HEALTH_POLICIES, default=False)
 
 
 def _script(document: Mapping) -> tuple[Mapping, ...]:

@@ -35,6 +35,7 @@ KEYS: Final = (
     "nvidiaConfig",
     "answering",
     "preStart",
+    "healthPolicy",
     "load",
     "taint",
 )
@@ -62,6 +63,8 @@ _STRATEGIES: Final[dict[str, PartitionStrategy]] = {
 _LISTS: Final[dict[str, ListStrategy]] = {each: each for each in get_args(ListStrategy)}
 _IDS: Final[dict[str, IdStrategy]] = {each: each for each in get_args(IdStrategy)}
 _POLICIES: Final[dict[str, ReplicaPolicy]] = {each: each for each in get_args(ReplicaPolicy)}
+#: Whether a device stays unhealthy, under each policy.
+HEALTH_POLICIES: Final = {"recovers": False, "sticky": True}
 _DIALECTS: Final[dict[str, Dialect]] = {each: each for each in get_args(Dialect)}
 #: How many devices of the core resource a card is with `percentage`: one for each percent.
 CORE_UNITS: Final = 100
@@ -91,6 +94,9 @@ def read_share(pool: Mapping, index: int) -> Share:
         partitions=_partitions(pool.mapping("partitions"), count),
         answering=_answering(pool.mapping("answering")),
         pre_start=pool.flag("preStart"),
+        sticky=pool.choice("healthPolicy", HEALTH_POLICIES)
+        if "healthPolicy" in pool.values
+        else None,
     )
     config = pool.values.get("nvidiaConfig")
     if not isinstance(config, dict):

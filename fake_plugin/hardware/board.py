@@ -21,12 +21,15 @@ class Board:
 
     A unit is named by the `uid` of a card or a partition; whether such a unit exists is for the
     caller to know. A change that cannot be written raises OSError, and has not happened.
+
+    `sticky` is the policy of all units; where it is False, `make_sticky` excepts some.
     """
 
     def __init__(self, file: StateFile, state: State, *, sticky: bool) -> None:
         self._file = file
         self._state = state
         self._sticky = sticky
+        self._sticky_units = set[str]()
         self._was_unhealthy = _unhealthy(state)
         self._lock = threading.Lock()
         self._listeners: list[Listener] = []
@@ -47,7 +50,17 @@ class Board:
 
     def unhealthy(self) -> frozenset[str]:
         """Return the units that the plugin calls unhealthy; a card stands for its partitions."""
-        return self._was_unhealthy if self._sticky else _unhealthy(self._state)
+        if self._sticky:
+            return self._was_unhealthy
+        return _unhealthy(self._state) | (self._was_unhealthy & self._sticky_units)
+
+    def is_sticky(self, unit: str) -> bool:
+        """Tell whether a unit that was unhealthy once stays so until the plugin restarts."""
+        return self._sticky or unit in self._sticky_units
+
+    def make_sticky(self, units: Iterable[str]) -> None:
+        """Have units stay unhealthy among others that recover."""
+        self._sticky_units.update(units)
 
     def break_units(self, units: Iterable[str], breakage: Breakage) -> None:
         """Break units, each in this way, whatever was wrong with it before."""

@@ -74,6 +74,7 @@ class Pool:
     pre_start: bool = False
     load: float | None = None
     nvidia_config: Mapping[str, object] | None = None
+    sticky: bool | None = None
 
     @classmethod
     def of(cls, share: Share, *, nodes: int, taint: bool, load: float | None) -> "Pool":
@@ -94,6 +95,7 @@ class Pool:
             pre_start=share.pre_start,
             load=load,
             nvidia_config=share.nvidia_config,
+            sticky=share.sticky,
         )
 
     def share(self, index: int) -> Share:
@@ -112,6 +114,7 @@ class Pool:
             answering=self.answering,
             pre_start=self.pre_start,
             nvidia_config=self.nvidia_config,
+            sticky=self.sticky,
         )
 
     def members(self) -> Iterator[FleetNode]:
@@ -152,7 +155,8 @@ class NodeFault:
 class Fleet:
     """All pools, in the order of the file, and what happens to their hardware and calls.
 
-    `sticky` says that what was unhealthy once stays so until the plugin restarts.
+    `sticky` says that what was unhealthy once stays so until the plugin restarts, in pools that
+    do not say it themselves.
     """
 
     pools: tuple[Pool, ...]

@@ -1,6 +1,6 @@
 """The shapes of a pool: every key, its type, and the rules that one value can break alone."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.config import JsonDict
@@ -217,6 +217,10 @@ class PoolEntry(Entry):
     """How the plugin answers to the kubelet."""
     pre_start: Annotated[bool, Field(alias="preStart")] = False
     """Whether the plugin asks for PreStartContainer calls."""
+    health_policy: Annotated[Literal["recovers", "sticky"] | None, Field(alias="healthPolicy")] = (
+        None
+    )
+    """`sticky`: what is unhealthy stays so until the plugin restarts. Default: that of `health`."""
     load: LoadEntry | None = None
     """What a card shows that a container holds."""
     taint: bool = False

@@ -24,7 +24,7 @@ def written(fleet: Fleet) -> str:
         "pools": [_pool(pool) for pool in fleet.pools],
     }
     if fleet.sticky or fleet.script:
-        policy = "sticky" if fleet.sticky else "recovers"
+        policy = _policy(sticky=fleet.sticky)
         document["health"] = {"policy": policy, "script": [_flap(each) for each in fleet.script]}
     if fleet.faults:
         document["faults"] = [_fault(each) for each in fleet.faults]
@@ -53,11 +53,16 @@ def _pool(pool: Pool) -> dict[str, object]:
         **_settings(pool),
         "partitions": _partitions(pool.partitions) if pool.partitions else None,
         "preStart": pool.pre_start,
+        "healthPolicy": None if pool.sticky is None else _policy(sticky=pool.sticky),
         "load": None if pool.load is None else {"utilization": pool.load},
         "taint": pool.taint,
     }
     # A count of 0 says something; an empty list or a false does not.
     return {key: value for key, value in keys.items() if value or key == "count"}
+
+
+def _policy(*, sticky: bool) -> str:
+    return "sticky" if sticky else "recovers"
 
 
 def _settings(pool: Pool) -> dict[str, object]:

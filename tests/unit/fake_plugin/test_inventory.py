@@ -188,3 +188,33 @@ def test_of_two_changes_at_once_both_count(tmp_path: Path, monkeypatch: pytest.M
         for change in changes:
             change.result(10)
     assert one.devices == (third,)
+
+
+@pytest.mark.parametrize(
+    ("fleet", "first", "second", "unhealthy"),
+    [
+        (False, True, None, "one"),
+        (True, None, False, "one"),
+        (False, None, None, ""),
+        (True, None, None, "one two"),
+        (False, True, True, "one two"),
+    ],
+)
+def test_a_pool_has_a_health_policy_of_its_own(
+    tmp_path: Path,
+    fleet: bool,  # noqa: FBT001 - a column of the table
+    first: bool | None,  # noqa: FBT001 - a column of the table
+    second: bool | None,  # noqa: FBT001 - a column of the table
+    unhealthy: str,
+) -> None:
+    """What is mended stays unhealthy where its pool is sticky, or the fleet and not the pool."""
+    shares = (replace(ONE, sticky=first), replace(TWO, sticky=second))
+    inventory = Inventory.load(tmp_path, "worker", Plan(shares, sticky=fleet))
+    inventory.board.add("one", 1)
+    units = [resource.devices[-1].unit for resource in inventory.resources]
+    inventory.board.break_units(units, Breakage())
+    inventory.board.mend_units(units)
+    shown = [
+        each.name.rpartition("/")[2] for each in inventory.resources if "Unhealthy" in sent(each)
+    ]
+    assert shown == unhealthy.split()

@@ -127,7 +127,8 @@ def test_error_names_key_value_and_rule(
             (
                 "pools[0].zzz: is not a key of this place; known here: name, nodes, nodeNames, "
                 "accelerator, resource, alias, dialect, count, numa, sharing, partitions, "
-                "nvidiaConfig, answering, preStart, load, taint"
+                "nvidiaConfig, answering, preStart, "
+                "healthPolicy, load, taint"
             ),
         ),
         (
@@ -135,7 +136,8 @@ def test_error_names_key_value_and_rule(
             (
                 'pools[0]."a b": is not a key of this place; known here: name, nodes, nodeNames, '
                 "accelerator, resource, alias, dialect, count, numa, sharing, partitions, "
-                "nvidiaConfig, answering, preStart, load, taint"
+                "nvidiaConfig, answering, preStart, "
+                "healthPolicy, load, taint"
             ),
         ),
     ],

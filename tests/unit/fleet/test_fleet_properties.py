@@ -87,7 +87,15 @@ def pools(draw: st.DrawFn, name: str) -> Pool:
     nodes, taint = draw(st.integers(1, 5)), draw(st.booleans())
     if draw(st.booleans()):
         count = draw(st.integers(0, MOST_DEVICES))
-        return Pool(name, nodes, draw(RESOURCES), count, taint=taint, pre_start=draw(st.booleans()))
+        return Pool(
+            name,
+            nodes,
+            draw(RESOURCES),
+            count,
+            taint=taint,
+            pre_start=draw(st.booleans()),
+            sticky=draw(st.sampled_from([None, True, False])),
+        )
     model, count = draw(st.sampled_from(MODELS)), draw(st.integers(0, 4))
     partitions, is_cut = None, draw(st.booleans())
     if model.profiles and is_cut:

@@ -70,6 +70,21 @@ def test_a_node_reads_its_own_flaps_and_faults(plan_of: Callable[..., Plan]) -> 
     assert [flap.device for flap in plan.script] == [1]
 
 
+@pytest.mark.parametrize(
+    ("keys", "sticky"),
+    [({}, None), ({"healthPolicy": "sticky"}, True), ({"healthPolicy": "recovers"}, False)],
+    ids=str,
+)
+def test_a_pool_has_a_policy_of_its_own(
+    plan_of: Callable[..., Plan],
+    keys: dict[str, str],
+    sticky: bool | None,  # noqa: FBT001 - a column of the table
+) -> None:
+    """Without one it has that of the fleet."""
+    (share,) = plan_of({"health": {"policy": "sticky"}}, **keys).shares
+    assert share.sticky is sticky
+
+
 @pytest.mark.parametrize(("policy", "sticky"), [("sticky", True), ("recovers", False)])
 def test_the_policy_is_read(plan_of: Callable[..., Plan], policy: str, *, sticky: bool) -> None:
     """Whether what was unhealthy once stays so."""

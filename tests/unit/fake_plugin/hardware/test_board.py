@@ -44,6 +44,17 @@ def test_a_sticky_unit_is_unhealthy_until_the_plugin_restarts(tmp_path: Path) ->
     assert start(tmp_path, sticky=True).unhealthy() == frozenset()
 
 
+def test_units_of_a_node_can_differ_in_their_policy(tmp_path: Path) -> None:
+    """A node with NVIDIA's cards and others; one that is added later belongs to its pool."""
+    board = start(tmp_path)
+    board.make_sticky(["a"])
+    board.make_sticky(["late"])
+    board.break_units(["a", "b", "late"], LOST)
+    board.mend_units(["a", "b", "late"])
+    assert board.unhealthy() == {"a", "late"}
+    assert [board.is_sticky(unit) for unit in ("a", "b")] == [True, False]
+
+
 def test_a_sticky_unit_that_is_still_broken_is_unhealthy_after_a_restart(tmp_path: Path) -> None:
     """The restart looks at the hardware, and the hardware has not changed."""
     start(tmp_path, sticky=True).break_units(["a"], LOST)
