@@ -50,7 +50,7 @@ def change(node: Node, body: Body) -> Json:
         "becomes": becomes,
         "breakage": None if becomes == "healthy" else str(breakage),
         "ignored": becomes != "healthy" and breakage.is_ignored,
-        "sticky": node.inventory.plan.sticky,
+        "sticky": any(node.inventory.board.is_sticky(unit) for unit in found),
     }
 
 

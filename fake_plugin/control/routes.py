@@ -86,7 +86,9 @@ def _clear(node: Node, _: Request) -> Answer:
     with written("the state of the hardware"):
         node.inventory.board.clear()
     rules = node.switchboard.book.clear()
-    return answer({"rules": rules, "flaps": flaps, "sticky": node.inventory.plan.sticky})
+    plan = node.inventory.plan
+    sticky = any(plan.is_sticky(share) for share in plan.shares)
+    return answer({"rules": rules, "flaps": flaps, "sticky": sticky})
 
 
 #: By path, then by method; `*` stands for the last part, whatever it is.

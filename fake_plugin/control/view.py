@@ -11,6 +11,7 @@ from fake_plugin.control.faults import duration
 from fake_plugin.control.names import unplugged
 from fake_plugin.control.node import Node
 from fake_plugin.device import Device
+from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.script import Turn
 from fake_plugin.log import milliseconds_since_start
@@ -43,7 +44,7 @@ def _facts(node: Node) -> dict[str, Json]:
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "uptimeSeconds": milliseconds_since_start() / 1000,
         "ready": node.health.is_ready,
-        "policy": "sticky" if inventory.plan.sticky else "recovers",
+        "policy": _policy(inventory.plan),
         "unplugged": [{"card": card.uid, "pool": card.pool, "index": card.index} for card in gone],
         "added": dict(inventory.board.state.added),
         "flaps": [_turn(each) for each in node.script.turns()],
@@ -53,6 +54,11 @@ def _facts(node: Node) -> dict[str, Json]:
             if aside
         ],
     }
+
+
+def _policy(plan: Plan) -> str:
+    policies = {plan.is_sticky(share) for share in plan.shares} or {plan.sticky}
+    return "mixed" if len(policies) > 1 else "sticky" if policies == {True} else "recovers"
 
 
 def _resource(node: Node, resource: Resource) -> dict[str, Json]:

@@ -1,5 +1,6 @@
 """Hardware that is broken and mended over the API."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -177,6 +178,23 @@ class TestSticky:
         call("POST", "/v1/health", {"cards": ["nvidia/0"]} | UNHEALTHY)
         told = call("POST", "/v1/health", {"cards": ["nvidia/0"], "becomes": "healthy"})
         assert (told.body["sticky"], broken(node), healthy(node)) == (True, {}, [2, 2])
+
+
+class TestMixedPolicies:
+    """A node of which one pool alone is sticky."""
+
+    @pytest.fixture
+    def plan(self) -> Plan:
+        """Return the same fleet with NVIDIA's policy for NVIDIA's cards."""
+        return Plan((replace(SHARES[0], sticky=True), *SHARES[1:]))
+
+    @pytest.mark.parametrize(("card", "sticky"), [("nvidia/0", True), ("plain/0", False)])
+    def test_the_policy_is_that_of_the_pool(self, call: Call, card: str, *, sticky: bool) -> None:
+        """And the node says that it has two."""
+        told = call("POST", "/v1/health", {"cards": [card], "becomes": "healthy"})
+        assert told.body["sticky"] is sticky
+        assert call("GET", "/v1/node").body["policy"] == "mixed"
+        assert call("POST", "/v1/clear").body["sticky"] is True
 
 
 def test_a_name_for_two_things_is_refused(call: Call, node: Node) -> None:
