@@ -9,6 +9,7 @@ import os
 import re
 import socket
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -76,11 +77,13 @@ class SocketNames:
     def give_back(self, path: Path) -> None:
         """Remove a socket of ours, if it is still there, and its record.
 
-        What somebody put in its place stays.
+        What somebody put in its place stays. What the system does not let go, as on a disk that has
+        become read-only, stays on record for the next start.
         """
-        if _is_socket(path):
-            path.unlink(missing_ok=True)
-        (self._record / path.name).unlink(missing_ok=True)
+        with suppress(OSError):
+            if _is_socket(path):
+                path.unlink(missing_ok=True)
+            (self._record / path.name).unlink(missing_ok=True)
 
     def remove_leftovers(self) -> list[str]:
         """Remove the dead sockets that are on record, and return their names.
@@ -93,9 +96,10 @@ class SocketNames:
             path = self.folder / name
             if answers(path):
                 continue
-            if _is_socket(path):
-                removed.append(name)
+            was_there = _is_socket(path)
             self.give_back(path)
+            if was_there and not _is_socket(path):
+                removed.append(name)
         return removed
 
 

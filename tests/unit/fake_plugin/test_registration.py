@@ -209,6 +209,21 @@ def test_own_socket_removed_is_made_anew(
     assert every_socket_is_new(kubelet)
 
 
+def test_a_state_folder_that_becomes_unusable_is_waited_for(
+    kubelet: DeviceManager, start_plugin: StartPlugin, said: Said, tmp_path: Path
+) -> None:
+    """A socket that is lost then takes no thread with it: the next one comes with the folder."""
+    start_plugin()
+    first = wait_for_devices(kubelet, RESOURCE, 2)
+    shutil.rmtree(tmp_path / "sockets")
+    (tmp_path / "sockets").touch()
+    (kubelet.folder / first.request.endpoint).unlink()
+    wait_until("word of it", lambda: bool(said("cannot-listen")))
+    (tmp_path / "sockets").unlink()
+    wait_until("another Register", lambda: len(kubelet.registrations) == 2)
+    wait_for_devices(kubelet, RESOURCE, 2)
+
+
 def test_a_folder_in_the_place_of_the_own_socket_is_left_there(
     kubelet: DeviceManager, start_plugin: StartPlugin, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """Names of sockets, and what is left of runs that did not end well."""
 
+import errno
 import os
 import shutil
 import socket
@@ -34,6 +35,12 @@ def dead(path: Path) -> Path:
     with listening(path):
         pass
     return path
+
+
+def raise_read_only(_: Path, *, missing_ok: bool = False) -> None:
+    """Fail as the removal of a file on a disk that is read-only."""
+    del missing_ok
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
 
 def test_every_name_is_new(names: SocketNames) -> None:
@@ -124,6 +131,28 @@ def test_a_record_that_was_removed_is_made_anew(names: SocketNames, tmp_path: Pa
     names.give_back(first)
     second = names.take("example.com/a")
     assert [path.name for path in (tmp_path / "sockets").iterdir()] == [second.name]
+
+
+def test_a_socket_is_removed_though_its_record_cannot_be(
+    names: SocketNames, tmp_path: Path
+) -> None:
+    """A state folder that has become unusable is no reason to fail, or to leave the socket."""
+    path = dead(names.take("example.com/a"))
+    shutil.rmtree(tmp_path / "sockets")
+    (tmp_path / "sockets").touch()
+    names.give_back(path)
+    assert not path.exists()
+
+
+def test_a_socket_that_cannot_be_removed_stays_on_record(
+    names: SocketNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not said to be removed, and the next start tries again."""
+    path = dead(names.take("example.com/a"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", raise_read_only)
+        assert names.remove_leftovers() == []
+    assert names.remove_leftovers() == [path.name]
 
 
 def test_what_took_the_place_of_a_socket_stays(names: SocketNames, tmp_path: Path) -> None:
