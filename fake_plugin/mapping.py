@@ -18,8 +18,21 @@ try:
 except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]  # the same loader, in Python
 
-__all__ = ["LARGEST", "Mapping", "SafeLoader"]
+__all__ = ["LARGEST", "UNREADABLE", "Mapping", "SafeLoader"]
 
+#: What PyYAML raises for a file. Where a value does not fit its tag, as in `!!bool maybe` or
+#: `!!timestamp soon`, that is whatever its parts ran into.
+UNREADABLE: Final = (
+    yaml.YAMLError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+#: More than any fleet says: ten aliases of ten aliases of ten are soon too many to be shown.
+_MOST_VALUES: Final = 200_000
 _SHOWN_CHARACTERS: Final = 200
 #: What every number of a file may be at most.
 LARGEST: Final = 2**31 - 1
@@ -30,7 +43,12 @@ T = TypeVar("T")
 
 
 class _Loader(SafeLoader):
-    """YAML without the silent choice of the last where a key stands twice."""
+    """YAML without the silent choice of the last where a key stands twice, and within bounds."""
+
+    def construct_document(self, node: yaml.Node) -> object:
+        if _size(node, {}) > _MOST_VALUES:
+            raise yaml.YAMLError(f"more than {_MOST_VALUES} values, aliases counted")
+        return super().construct_document(node)
 
     def construct_mapping(
         self,
@@ -72,8 +90,8 @@ class Mapping:
             document = yaml.load(file.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - it is safe
         except OSError as problem:
             raise cls.wrong(file, "cannot be read", problem.strerror or "") from problem
-        except (yaml.YAMLError, ValueError, RecursionError) as problem:
-            raise cls.wrong(file, "is no YAML", str(problem)) from problem
+        except UNREADABLE as problem:
+            raise cls.wrong(file, "is no YAML", _reason(problem)) from problem
         return cls.of(file, "", document)
 
     @classmethod
@@ -236,6 +254,23 @@ class Mapping:
         if not name:
             return self.key or self.whole
         return f"{self.key}.{name}" if self.key else name
+
+
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """Return how many values a node is, with what its aliases stand for each time."""
+    if id(node) not in sizes:
+        # An alias of what it stands in is shown as three dots.
+        sizes[id(node)] = 1
+        parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+        pairs = (each if isinstance(each, tuple) else (each,) for each in parts)
+        sizes[id(node)] += sum(_size(part, sizes) for pair in pairs for part in pair)
+    return sizes[id(node)]
+
+
+def _reason(problem: Exception) -> str:
+    if isinstance(problem, yaml.YAMLError | RecursionError | ValueError):
+        return str(problem)
+    return f"a value does not fit its tag ({problem!r})"
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

@@ -9,7 +9,7 @@ from typing import Final
 import yaml
 
 from fake_plugin.errors import NotReady
-from fake_plugin.mapping import SafeLoader
+from fake_plugin.mapping import UNREADABLE, SafeLoader
 
 #: An annotation of every spec of ours. It tells our files from others', which a name does not.
 MARK: Final = "gpu-lab/written-by"
@@ -51,7 +51,7 @@ def _read(path: Path) -> Found:
     """Return what the file defines; nothing where it is no spec, which a runtime passes by too."""
     try:
         data = _parsed(path.read_bytes())
-    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+    except (OSError, *UNREADABLE):
         data = None
     spec = data if isinstance(data, dict) else {}
     notes = spec.get("annotations")

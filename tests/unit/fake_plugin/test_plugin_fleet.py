@@ -113,6 +113,12 @@ def test_a_key_of_a_pool_that_is_not_acted_on_is_refused(tmp_path: Path, key: st
         ("nodes: 2", "nodes: 2, nodes: 3", "is no YAML"),
         ("nodes: 2", "nodes: [", "is no YAML"),
         ("nodes: 2", "nodes: 2, [a]: 3, [a]: 3", "is no YAML"),
+        ("nodes: 2", "nodes: !!int ''", "is no YAML"),
+        ("nodes: 2", "nodes: !!bool maybe", "is no YAML"),
+        ("nodes: 2", "nodes: !!timestamp soon", "is no YAML"),
+        ("nodes: 2", "nodes: !!map [a, b]", "is no YAML"),
+        ("nodes: 2", f"nodes: 1{':1' * 5000}.0", "is no YAML"),
+        ("nodes: 2", "nodes: &a [*a]", "pools[0].nodes must be a whole number from 1"),
         ("count: 2", f"count: 0x{'f' * 5000}", "pools[0].count must be a whole number from 0 to"),
         ("nodes: 2", "nodes: 2147483648", "pools[0].nodes must be a whole number from 1 to 21474"),
         ("nodes: 2", "1: 2", "pools[0] must be a mapping"),
@@ -135,6 +141,23 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
     """Whatever is in the file, the answer is an error and not a failure."""
     with pytest.raises(WrongUse, match=r"^the fleet file: "):
         read_plan(fleet(tmp_path, text), "chapter-0")
+
+
+def test_a_value_that_does_not_fit_its_tag_is_told(tmp_path: Path) -> None:
+    """PyYAML's own words for it tell nothing, so it is said what they are about."""
+    file = fleet(tmp_path, of_pools(POOL).replace("nodes: 2", "nodes: !!bool maybe"))
+    with pytest.raises(WrongUse) as caught:
+        read_plan(file, "chapter-0")
+    assert caught.value.seen == "a value does not fit its tag (KeyError('maybe'))"
+
+
+def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
+    """A short file whose value would take all of the memory to be shown is refused at once."""
+    lists = [f"k{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]" for at in range(1, 10)]
+    file = fleet(tmp_path, "\n".join(["k0: &a0 [x]", *lists, "pools: *a9"]))
+    with pytest.raises(WrongUse, match="is no YAML") as caught:
+        read_plan(file, "chapter-0")
+    assert caught.value.seen == "more than 200000 values, aliases counted"
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

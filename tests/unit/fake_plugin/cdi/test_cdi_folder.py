@@ -185,6 +185,7 @@ def test_a_conflict_says_how_many_devices_it_has(cdi: CdiFolder, path: Path) -> 
         ("devices.yaml", "kind: nvidia.com/gpu\ndevices: all\n"),
         ("names.yaml", "kind: nvidia.com/gpu\ndevices: [all, {name: [all]}, {}]\n"),
         ("binary.yaml", "\0"),
+        ("tag.yaml", "kind: !!bool maybe"),
     ],
 )
 def test_other_files_are_no_conflict(cdi: CdiFolder, path: Path, name: str, text: str) -> None:
