@@ -6,6 +6,7 @@
     script        changes of the board that come by themselves
     layout        how cards can be cut up                    driver   versions that all tools tell
     reading       what a driver tells of a card at one moment
+    gpu_instances how NVIDIA's driver numbers MIG devices
 
 Nothing here knows of resources or of the kubelet: `fake_plugin.resource` looks at the board. Of
 the containers that hold a card, a reading carries the names, which others have found.

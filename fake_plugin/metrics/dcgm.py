@@ -7,10 +7,12 @@ those of GPUs; the exporter writes rows of NVLinks, with labels of other names, 
 that neither list has.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from fake_plugin.hardware.driver import DRIVERS
+from fake_plugin.hardware.gpu_instances import gpu_instance_ids
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.metrics.dcgm_fields import FIELDS, Field
 from fake_plugin.metrics.families import Family, Labels, Sample
@@ -44,26 +46,34 @@ def families(
 ) -> Iterator[Family]:
     """Return the families of the GPUs among the readings, in the exporter's order."""
     gpus = [each for each in readings if each.vendor == "nvidia"]
+    answer = _Answer(node, style, history, gpu_instance_ids(gpus))
     for field in FIELDS:
         if style.fields in field.lists:
-            samples = _samples(field, gpus, history, node, style)
-            yield Family(field.metric, samples, field.decimals)
+            yield Family(field.metric, _samples(field, gpus, answer), field.decimals)
 
 
-def _samples(
-    field: Field, gpus: Iterable[Reading], history: History, node: str, style: Style
-) -> Iterator[Sample]:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the samples of all fields are made by; `instances` are by the names of MIG devices."""
+
+    node: str
+    style: Style
+    history: History
+    instances: Mapping[str, int]
+
+
+def _samples(field: Field, gpus: Iterable[Reading], answer: _Answer) -> Iterator[Sample]:
     for gpu in gpus:
         if (gpu.partition and not field.instances) or (gpu.is_lost and not field.is_xid):
             continue
-        value = field.value(gpu, history)
+        value = field.value(gpu, answer.history)
         if value is not None:
             attributes = {**_pod(gpu), **(_xid(int(value)) if field.is_xid else {})}
-            labels = (*_identity(gpu, node, style), *sorted(attributes.items()))
+            labels = (*_identity(gpu, answer), *sorted(attributes.items()))
             yield Sample(labels, value)
 
 
-def _identity(gpu: Reading, node: str, style: Style) -> Labels:
+def _identity(gpu: Reading, answer: _Answer) -> Labels:
     card = gpu.card
     labels = [
         ("gpu", str(card.minor)),
@@ -74,9 +84,9 @@ def _identity(gpu: Reading, node: str, style: Style) -> Labels:
     ]
     if gpu.partition:
         labels.append(("GPU_I_PROFILE", gpu.partition.profile.name))
-        labels.append(("GPU_I_ID", str(gpu.partition.index)))
-    labels.append((style.hostname, node))
-    if style.fields == "operator":
+        labels.append(("GPU_I_ID", str(answer.instances[gpu.unit])))
+    labels.append((answer.style.hostname, answer.node))
+    if answer.style.fields == "operator":
         labels.append(("DCGM_FI_DRIVER_VERSION", DRIVERS["nvidia"][0]))
     return tuple(labels)
 

@@ -9,7 +9,6 @@ end, so that no line ends in an empty field. The folder is mounted into containe
 a file that is replaced by a rename is seen through a folder, and not through a mount of itself.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from typing import Final
 from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
 from fake_plugin.hardware.driver import DRIVERS
+from fake_plugin.hardware.gpu_instances import gpu_instance_ids
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.replacement import replace
 
@@ -70,20 +70,18 @@ def _lines(readings: Iterable[Reading]) -> Iterator[str]:
 
 
 def _lines_of(vendor: Vendor, units: list[Reading]) -> Iterator[str]:
-    seen: Counter[tuple[str, int]] = Counter()
+    instances = gpu_instance_ids(units)
     for unit in units:
-        size = (unit.card.uid, unit.partition.profile.memory if unit.partition else 0)
-        yield _line("unit", vendor, *_fields(unit, seen[size]))
-        seen[size] += 1
+        yield _line("unit", vendor, *_fields(unit, instances.get(unit.unit)))
 
 
-def _fields(unit: Reading, before: int) -> Iterator[object]:
+def _fields(unit: Reading, instance: int | None) -> Iterator[object]:
     """Yield what units.sh takes apart, in its order."""
     card, part, model = unit.card, unit.partition, unit.card.model
     yield from (unit.unit, card.uid, card.minor, card.pci.upper(), card.serial)
     yield from (model.product, model.architecture) if model else (None, None)
     yield 1 if model and model.profiles else 0
-    yield from (_profile(unit), part.index if part else None, _instance(unit, before))
+    yield from (_profile(unit), part.index if part else None, instance)
     yield condition(unit)
     yield unit.breakage.code if unit.breakage else None
     yield round(unit.utilization * 100)
@@ -100,19 +98,6 @@ def _profile(unit: Reading) -> str | None:
         return None
     name = unit.partition.profile.name
     return name.upper() if unit.vendor == "amd" else name
-
-
-def _instance(unit: Reading, before: int) -> int | None:
-    """Return the GPU instance ID of a MIG device with `before` others of its size ahead of it.
-
-    The driver numbers by size: whole card 0, halves from 1, quarters from 3, eighths from 7 (and on
-    cards of four memory slices, quarters from 3). Seen in NVIDIA's MIG User Guide, "Creating GPU
-    Instances".
-    """
-    part, model = unit.partition, unit.card.model
-    if not part or not model or not part.profile.memory or not model.memory_slices:
-        return None
-    return model.memory_slices // part.profile.memory - 1 + before
 
 
 def _line(*fields: object) -> str:

@@ -125,10 +125,12 @@ def test_instance_has_the_fields_of_an_instance(history: History) -> None:
 
 
 def test_instance_is_named_beside_its_gpu(history: History) -> None:
-    """UUID is that of the GPU, as the exporter has it."""
+    """UUID is that of the GPU, and the instance's number that of nvidia-smi (issue #544)."""
     cut = card(H100)
-    (clock, *_) = samples(of(history, reading(cut, part(cut, 3, SLICE))))
-    assert (clock.labels["UUID"], clock.labels["GPU_I_ID"]) == (cut.uid, "3")
+    units = [reading(cut, part(cut, index, SLICE)) for index in range(2)]
+    clock, other, *_ = samples(of(history, *units))
+    assert (clock.labels["UUID"], clock.labels["GPU_I_ID"]) == (cut.uid, "7")
+    assert other.labels["GPU_I_ID"] == "8"
     assert list(clock.labels)[4:7] == ["modelName", "GPU_I_PROFILE", "GPU_I_ID"]
 
 

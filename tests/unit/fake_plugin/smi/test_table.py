@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.smi import table
 from tests.unit.fake_plugin.smi.hardware import (
@@ -23,10 +22,6 @@ from tests.unit.fake_plugin.smi.hardware import (
     unknown,
     whole,
 )
-
-#: "GPU instances" of NVIDIA's MIG User Guide, after those of cards of eight memory slices.
-QUARTER = Profile("1g.20gb", most=4, compute=1, memory=2)
-ALL = Profile("7g.80gb", most=1, compute=7, memory=8)
 
 
 def units_of(text: str) -> list[list[str]]:
@@ -79,21 +74,10 @@ def test_plain_fake_devices_have_no_line() -> None:
     assert units_of(table.render([replace(reading, card=replace(reading.card, model=None))])) == []
 
 
-@pytest.mark.parametrize(
-    ("profiles", "instances"),
-    [
-        ([ALL], ["0"]),
-        ([THIRD, THIRD], ["1", "2"]),
-        ([THIRD, SEVENTH, SEVENTH], ["1", "7", "8"]),
-        ([QUARTER, QUARTER, SEVENTH, QUARTER], ["3", "4", "7", "5"]),
-    ],
-)
-def test_mig_devices_have_the_instance_ids_of_their_size(
-    profiles: list[Profile], instances: list[str]
-) -> None:
-    """Instances are numbered by their size, as the driver does it."""
-    fields = units_of(table.render(parts(H100, 0, *profiles)))
-    assert [each[12] for each in fields] == instances
+def test_mig_devices_have_the_numbers_of_gpu_instances() -> None:
+    """As the driver gives them (`fake_plugin.hardware.gpu_instances`)."""
+    fields = units_of(table.render(parts(H100, 0, THIRD, SEVENTH, SEVENTH)))
+    assert [each[12] for each in fields] == ["1", "7", "8"]
 
 
 def test_amd_partitions_are_named_in_capitals() -> None:
