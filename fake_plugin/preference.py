@@ -107,6 +107,23 @@ def _replicas(
     less was taken of.
     """
     sign = -1 if spread == "packed" else 1
+    heap = _units(devices, free, must, sign)
+    heapq.heapify(heap)
+    chosen: list[Device] = []
+    while len(chosen) < needed:
+        unit = heapq.heappop(heap)
+        chosen.append(unit.free.pop(0))
+        unit.shared += sign
+        unit.picked += 1
+        if unit.free:
+            heapq.heappush(heap, unit)
+    return chosen
+
+
+def _units(
+    devices: Sequence[Device], free: list[Device], must: list[Device], sign: int
+) -> list[_Unit]:
+    """Return the hardware that has free replicas; what is shared counts by `sign`."""
     units: dict[str, _Unit] = {}
     for at, device in enumerate(free):
         unit = units.setdefault(device.unit, _Unit(0, 0, at))
@@ -118,14 +135,4 @@ def _replicas(
     for device in must:
         if device.unit in units:
             units[device.unit].picked += 1
-    heap = list(units.values())
-    heapq.heapify(heap)
-    chosen: list[Device] = []
-    while len(chosen) < needed:
-        unit = heapq.heappop(heap)
-        chosen.append(unit.free.pop(0))
-        unit.shared += sign
-        unit.picked += 1
-        if unit.free:
-            heapq.heappush(heap, unit)
-    return chosen
+    return list(units.values())
