@@ -3,11 +3,12 @@
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
 
 from fake_plugin.errors import NotReady, WrongUse
+from fake_plugin.hardware import health_checks
 
 _OPTIONS: Final = {
     "fleet": ("FILE", "the fleet file"),
@@ -39,6 +40,8 @@ class Config:
     token_file: Path | None = None
     pod_resources: Path | None = None
     cdi_dir: Path | None = None
+    #: NVIDIA's own variables about health checks, where they are set.
+    health_checks: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Config:
@@ -67,6 +70,9 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
         token_file=_path(values["token-file"]),
         pod_resources=_path(values["pod-resources"]),
         cdi_dir=_folder("cdi-dir", values["cdi-dir"]) if values["cdi-dir"] else None,
+        health_checks={
+            name: value for name in health_checks.VARIABLES if (value := environment.get(name))
+        },
     )
 
 

@@ -16,6 +16,10 @@ OVERLOOKED: Final = Event(
     "the fleet says something that the vendor's plugin only warns of",
     logging.WARNING,
 )
+HEALTH_CHECKS: Final = Event(
+    "health-checks",
+    "the environment says which errors make an NVIDIA card unhealthy",
+)
 STATE_SET_ASIDE: Final = Event(
     "state-set-aside",
     "the file of the hardware's state makes no sense: set aside, and all hardware is sound again",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from fake_plugin import events
 from fake_plugin.errors import NotReady, WrongUse
 from fake_plugin.fleet.plan import Plan, Share
-from fake_plugin.hardware.board import Board
+from fake_plugin.hardware.board import Board, Ignores, usual
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.state import StateFile
 from fake_plugin.list_size import refuse_too_long
@@ -74,6 +74,7 @@ class Inventory:
         node: str,
         plan: Plan,
         place: Place = BARE,
+        ignores: Ignores = usual,
     ) -> "Inventory":
         """Return the node's inventory with the hardware as it was left.
 
@@ -92,7 +93,8 @@ class Inventory:
             ) from problem
         if aside:
             say(events.STATE_SET_ASIDE, file=str(aside))
-        board = Board(file, state, sticky=all(plan.is_sticky(share) for share in plan.shares))
+        sticky = all(plan.is_sticky(share) for share in plan.shares)
+        board = Board(file, state, sticky=sticky, ignores=ignores)
         return cls(node, plan, board, place, set_aside=aside)
 
     def cards(self, share: Share) -> tuple[Card, ...]:

@@ -12,6 +12,8 @@ from fake_plugin.config import Config
 from fake_plugin.faults.book import FaultBook
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan
+from fake_plugin.hardware.board import Ignores, usual
+from fake_plugin.hardware.health_checks import VARIABLES, HealthChecks
 from fake_plugin.hardware.script import Script, Turn
 from fake_plugin.health import Health, HealthServer
 from fake_plugin.inventory import Inventory
@@ -37,7 +39,9 @@ class Plugin:
 
     def __init__(self, config: Config, plan: Plan, timing: Timing) -> None:
         self._pod_resources = config.pod_resources
-        self.inventory = Inventory.load(config.state_dir, config.node, plan, _place(config, plan))
+        self.inventory = Inventory.load(
+            config.state_dir, config.node, plan, _place(config, plan), _ignores(config)
+        )
         resources = self.inventory.resources
         health = Health(resource.name for resource in resources)
         self.switchboard = Switchboard(FaultBook(plan.faults))
@@ -151,6 +155,23 @@ def _turns(inventory: Inventory) -> Iterator[Turn]:
 def _has_tools(plan: Plan) -> bool:
     """Tell whether the node has cards that a vendor's tool would show."""
     return any(share.accelerator for share in plan.shares)
+
+
+def _ignores(config: Config) -> Ignores:
+    """Return which errors do not make a card unhealthy, and say so where NVIDIA's variables do."""
+    if not config.health_checks:
+        return usual
+    checks = HealthChecks.of(config.health_checks)
+    disable, enable = (config.health_checks.get(name, "") for name in VARIABLES)
+    malformed = list(checks.malformed)
+    say(
+        events.HEALTH_CHECKS,
+        disable=disable,
+        enable=enable,
+        off=checks.are_off,
+        malformed=malformed,
+    )
+    return checks.ignores
 
 
 def _place(config: Config, plan: Plan) -> Place:

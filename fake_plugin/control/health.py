@@ -49,7 +49,8 @@ def change(node: Node, body: Body) -> Json:
         "units": few(found),
         "becomes": becomes,
         "breakage": None if becomes == "healthy" else str(breakage),
-        "ignored": becomes != "healthy" and breakage.is_ignored,
+        "ignored": becomes != "healthy"
+        and all(node.inventory.board.ignores(unit, breakage) for unit in found),
         "sticky": any(node.inventory.board.is_sticky(unit) for unit in found),
     }
 

@@ -8,12 +8,20 @@ NVIDIA's plugin, a unit that was unhealthy once stays so until the plugin starts
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.state import State, StateFile
 
+#: Tells of a unit and what is wrong with it whether the plugin calls it healthy all the same.
+Ignores: TypeAlias = Callable[[str, Breakage], bool]
 #: Called after a change, without a lock held, from the thread that made it.
 Listener = Callable[[], None]
+
+
+def usual(_unit: str, breakage: Breakage) -> bool:
+    """Ignore what NVIDIA's plugin ignores without being told to."""
+    return breakage.is_ignored
 
 
 class Board:
@@ -25,12 +33,15 @@ class Board:
     `sticky` is the policy of all units; where it is False, `make_sticky` excepts some.
     """
 
-    def __init__(self, file: StateFile, state: State, *, sticky: bool) -> None:
+    def __init__(
+        self, file: StateFile, state: State, *, sticky: bool, ignores: Ignores = usual
+    ) -> None:
         self._file = file
         self._state = state
         self._sticky = sticky
         self._sticky_units = set[str]()
-        self._was_unhealthy = _unhealthy(state)
+        self.ignores = ignores
+        self._was_unhealthy = self._unhealthy(state)
         self._lock = threading.Lock()
         self._listeners: list[Listener] = []
 
@@ -52,7 +63,7 @@ class Board:
         """Return the units that the plugin calls unhealthy; a card stands for its partitions."""
         if self._sticky:
             return self._was_unhealthy
-        return _unhealthy(self._state) | (self._was_unhealthy & self._sticky_units)
+        return self._unhealthy(self._state) | (self._was_unhealthy & self._sticky_units)
 
     def is_sticky(self, unit: str) -> bool:
         """Tell whether a unit that was unhealthy once stays so until the plugin restarts."""
@@ -116,13 +127,14 @@ class Board:
                 return
             self._file.save(state)
             self._state = state
-            self._was_unhealthy |= _unhealthy(state)
+            self._was_unhealthy |= self._unhealthy(state)
         for listener in self._listeners:
             listener()
 
-
-def _unhealthy(state: State) -> frozenset[str]:
-    return frozenset(unit for unit, each in state.broken.items() if not each.is_ignored)
+    def _unhealthy(self, state: State) -> frozenset[str]:
+        return frozenset(
+            unit for unit, each in state.broken.items() if not self.ignores(unit, each)
+        )
 
 
 def _without(broken: Mapping[str, Breakage], units: Collection[str]) -> dict[str, Breakage]:

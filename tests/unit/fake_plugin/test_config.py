@@ -59,6 +59,12 @@ def test_a_missing_option_is_named(options: dict[str, str], name: str) -> None:
     assert f"set {next(iter(variables({name: ''})))}" in caught.value.remedy
 
 
+def test_nvidias_variables_about_health_are_read(options: dict[str, str]) -> None:
+    """They are what people set for the real plugin; an empty one counts as missing."""
+    given = {"DP_DISABLE_HEALTHCHECKS": "79", "DP_ENABLE_HEALTHCHECKS": "", "DP_OTHER": "1"}
+    assert read_config(line(options), given).health_checks == {"DP_DISABLE_HEALTHCHECKS": "79"}
+
+
 @pytest.mark.parametrize(
     ("given", "missing"),
     [("--control", "--token-file"), ("--token-file", "--control")],

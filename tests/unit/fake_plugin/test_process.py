@@ -32,7 +32,7 @@ def start_child(folder: Path, tmp_path: Path) -> Iterator[StartChild]:
     (tmp_path / "fleet.yaml").write_text(FLEET)
     children: list[Child] = []
 
-    def start(*options: str, node: str = "chapter-0", program: str = "") -> Child:
+    def start(*options: str, node: str = "chapter-0", program: str = "", **variables: str) -> Child:
         given = {
             "GPULAB_FLEET": str(tmp_path / "fleet.yaml"),
             "GPULAB_NODE": node,
@@ -43,7 +43,7 @@ def start_child(folder: Path, tmp_path: Path) -> Iterator[StartChild]:
         with (tmp_path / "log").open("w", encoding="utf-8") as log:
             child = subprocess.Popen(
                 [sys.executable, "-c", program + MAIN, *options],
-                env=os.environ | given,
+                env=os.environ | given | variables,
                 stderr=log,
                 text=True,
             )
@@ -129,6 +129,20 @@ def test_what_the_vendors_plugin_warns_of_is_logged(
     wait_for_devices(kubelet, "nvidia.com/gpu", 1)
     (line,) = [each for each in logged(tmp_path) if each["event"] == "overlooked"]
     assert (line["level"], line["pool"], line["key"]) == ("warning", "chapter", "partitions.layout")
+
+
+def test_nvidias_variables_about_health_are_obeyed_and_logged(
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
+) -> None:
+    """They come from the environment, and what is no Xid in them is named."""
+    start_child(DP_DISABLE_HEALTHCHECKS="79,x")
+    wait_for_devices(kubelet, RESOURCE, 8)
+    (line,) = [each for each in logged(tmp_path) if each["event"] == "health-checks"]
+    assert (line["off"], line["malformed"], line["disable"]) == (
+        False,
+        ["x"],
+        "79,x",
+    )
 
 
 def test_what_a_start_makes_is_not_looked_through_again(
