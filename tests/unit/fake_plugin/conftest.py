@@ -35,8 +35,10 @@ from lab.embedded.profile import PROFILES
 from tests.unit.fake_plugin.kubelet import wait_until
 
 RESOURCE = "fake.example.com/device"
-#: As in earnest, but for what only costs time.
+#: As in earnest, but for what only costs time, and with looks too far apart to be of any help: what
+#: is noticed within a test is noticed by an event.
 TIMING = Timing(
+    look=60.0,
     first_stream=0.3,
     settled=0.3,
     old_stream=0.02,

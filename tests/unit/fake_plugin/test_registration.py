@@ -66,7 +66,7 @@ def test_kubelet_restart_is_survived(
     first = wait_for_devices(kubelet, RESOURCE, 2)
     for _ in range(restarts):
         kubelet.restart()
-    last = wait_for_devices(kubelet, RESOURCE, 2, seconds=4)
+    last = wait_for_devices(kubelet, RESOURCE, 2)
     assert last.devices == first.devices
     assert sockets(kubelet.folder) == [last.request.endpoint]
     assert every_socket_is_new(kubelet)
@@ -80,7 +80,7 @@ def test_a_removed_socket_is_noticed_without_inotify(
     start_plugin()
     first = wait_for_devices(kubelet, RESOURCE, 2)
     (kubelet.folder / first.request.endpoint).unlink()
-    wait_until("another Register", lambda: len(kubelet.registrations) == 2, seconds=4)
+    wait_until("another Register", lambda: len(kubelet.registrations) == 2)
     assert [facts["reason"] for facts in said("watch-missing")] == ["no inotify here"]
 
 
@@ -95,7 +95,7 @@ def test_plugin_waits_for_a_kubelet(folder: Path, start_plugin: StartPlugin, sai
     assert sockets(folder) == []
     kubelet = DeviceManager(folder)
     kubelet.start()
-    wait_for_devices(kubelet, RESOURCE, 2, seconds=4)
+    wait_for_devices(kubelet, RESOURCE, 2)
     kubelet.stop()
     assert said("waiting-for-kubelet")[0]["reason"] == "kubelet.sock is not there"
 
@@ -111,7 +111,7 @@ def test_a_stale_kubelet_socket_is_not_called(
     start_plugin()
     wait_until("a word about waiting", lambda: bool(said("waiting-for-kubelet")))
     kubelet.start()
-    wait_for_devices(kubelet, RESOURCE, 2, seconds=4)
+    wait_for_devices(kubelet, RESOURCE, 2)
     assert said("waiting-for-kubelet")[0]["reason"] == "nobody listens on kubelet.sock"
     assert len(sockets_told(kubelet)) == 1
 
@@ -150,7 +150,7 @@ def test_a_new_kubelet_that_keeps_the_sockets_is_told(
     successor = DeviceManager(kubelet.folder)
     successor.misbehaviour.keeps_sockets = True
     successor.start()
-    wait_for_devices(successor, RESOURCE, 2, seconds=4)
+    wait_for_devices(successor, RESOURCE, 2)
     assert "the kubelet has restarted" in str(said("registration-lost")[0]["reason"])
     successor.stop()
 
@@ -177,7 +177,7 @@ def test_a_kubelet_that_ends_within_register_is_waited_for(
     start_plugin()
     wait_until("a Register", lambda: bool(sockets_told(kubelet)))
     kubelet.restart()
-    wait_for_devices(kubelet, RESOURCE, 2, seconds=4)
+    wait_for_devices(kubelet, RESOURCE, 2)
     assert said("waiting-for-kubelet")
     assert said("refused") == []
 
@@ -191,7 +191,7 @@ def test_kubelet_replaced_during_register_is_noticed(
     wait_until("a Register", lambda: bool(sockets_told(kubelet)))
     successor = DeviceManager(kubelet.folder)
     successor.start()
-    wait_for_devices(successor, RESOURCE, 2, seconds=4)
+    wait_for_devices(successor, RESOURCE, 2)
     kubelet.misbehaviour.released.set()
     successor.stop()
 
@@ -311,9 +311,9 @@ def test_a_folder_made_anew_is_followed(kubelet: DeviceManager, start_plugin: St
     wait_until("the stream to end", first.ended.is_set)
     kubelet.folder.mkdir()
     kubelet.start()
-    wait_for_devices(kubelet, RESOURCE, 2, seconds=4)
+    wait_for_devices(kubelet, RESOURCE, 2)
     kubelet.restart()
-    wait_for_devices(kubelet, RESOURCE, 2, seconds=4)
+    wait_for_devices(kubelet, RESOURCE, 2)
 
 
 @pytest.mark.parametrize("kubelet", ["1.37"], indirect=True)

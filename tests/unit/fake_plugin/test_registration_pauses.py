@@ -53,7 +53,7 @@ def test_a_new_kubelet_is_not_kept_waiting_for_the_refusal_of_the_old(
     wait_until("a refusal", lambda: bool(said("refused")))
     kubelet.misbehaviour.refuses = ""
     kubelet.restart()
-    wait_for_devices(kubelet, RESOURCE, 2, seconds=4)
+    wait_for_devices(kubelet, RESOURCE, 2)
 
 
 @pytest.mark.parametrize("watches", [True, False])
