@@ -29,9 +29,15 @@ class StartError(Exception):
 
 
 class WrongUse(StartError):
-    """The command line or the fleet file is wrong."""
+    """The command line or the fleet file is wrong; `key` leads from a pool to what is wrong."""
 
     exit_code = 2
+
+    def __init__(
+        self, what: str, *, where: str, seen: str = "", remedy: str = "", key: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(what, where=where, seen=seen, remedy=remedy)
+        self.key = key
 
 
 class NotReady(StartError):

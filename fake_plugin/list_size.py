@@ -81,6 +81,7 @@ def _too_long(share: Share, what: str, size: int, offer: Offer | None) -> WrongU
         remedy=" or ".join(
             (*_shorter(share, size, offer), f"lower the pool's count to {most} or less")
         ),
+        key=("count",),
     )
 
 

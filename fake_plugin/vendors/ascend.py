@@ -69,7 +69,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
     """Return the resources of a pool's NPUs.
 
     Raises `WrongUse` where HAMi's dialect lacks the name of the chip or its memory, or meets a
-    layout of vNPUs, and for settings of NVIDIA's plugin.
+    layout of vNPUs, for shares in percent in the official one, and for settings of NVIDIA's plugin.
     """
     visible.refuse_strategies(share)
     answers = _Answers(share, place)
@@ -77,8 +77,13 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
         return _of_hami(share, cards, answers)
     whole = share.alias or f"{_PREFIX}{_family(share)}"
     if sharing.by_percentage(share):
-        names = (f"{whole}-core", f"{whole}-memory")
-        return sharing.offers_of_shares(share, names, cards, answers.container)
+        raise WrongUse(
+            "Ascend's own plugin has no shares in percent: its huawei.com/npu-core counts AI cores "
+            "of a node, for a scheduler that cuts NPUs by templates",
+            where=f"pool {share.pool}",
+            remedy="use the dialect hami, or partitions with a layout of vNPUs",
+            key=("sharing", "strategy"),
+        )
     named: dict[str, list[Device]] = {}
     for each in cards:
         for device in _devices(share, each):
@@ -94,6 +99,7 @@ def _of_hami(share: Share, cards: Sequence[Card], answers: "_Answers") -> tuple[
             "HAMi cuts an NPU when a pod asks for memory of it, and not before",
             where=f"pool {share.pool}",
             remedy="leave out the partitions, or use the official dialect",
+            key=("partitions",),
         )
     name = share.alias or f"{_PREFIX}{_chip(share)}"
     shares = sharing.offers_of_shares(
@@ -152,6 +158,7 @@ def _chip(share: Share) -> str:
             where=f"pool {share.pool}",
             seen=share.accelerator.name if share.accelerator else "",
             remedy="give the accelerator's architecture, as 910B3, or use the official dialect",
+            key=("accelerator",),
         )
     return "Ascend310P" if chip.startswith("310P") else f"Ascend{chip}"
 

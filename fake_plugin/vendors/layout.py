@@ -47,5 +47,6 @@ def _profile(share: Share, card: Card, name: str) -> Profile:
             where=f"pool {share.pool}",
             seen=", ".join(each.name for each in card.model.profiles) if card.model else "",
             remedy="use one of the accelerator's profiles",
+            key=("partitions", "layout"),
         )
     return profile

@@ -172,6 +172,7 @@ def _units(share: Share, card: Card, unit_mib: int) -> int:
             where=f"pool {share.pool}",
             seen=card.model.name if card.model else "",
             remedy="give memoryMiB in an accelerator of your own",
+            key=("accelerator",),
         )
     if memory < unit_mib:
         raise WrongUse(
@@ -179,5 +180,6 @@ def _units(share: Share, card: Card, unit_mib: int) -> int:
             where=f"pool {share.pool}",
             seen=f"{unit_mib} MiB of {memory} MiB",
             remedy=f"lower sharing.memoryUnitMiB to {memory} or less",
+            key=("sharing", "memoryUnitMiB"),
         )
     return memory // unit_mib

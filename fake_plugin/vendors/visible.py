@@ -49,6 +49,7 @@ def refuse_strategies(share: Share) -> None:
             where=f"pool {share.pool}",
             seen=share.accelerator.name if share.accelerator else "",
             remedy="leave out all of answering but sharedDevicesAllocationPolicy",
+            key=("answering",),
         )
 
 

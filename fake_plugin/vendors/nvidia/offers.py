@@ -68,6 +68,7 @@ def _devices(share: Share, card: Card) -> Iterator[Device]:
                 "sharing using MPS is not supported for MIG devices",
                 where=f"pool {share.pool}",
                 remedy="share by time-slicing, or do not cut up the GPUs",
+                key=("sharing", "strategy"),
             )
         yield Device(part.uid, card, part)
 

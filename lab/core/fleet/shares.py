@@ -1,7 +1,7 @@
 """What the pools of a file give to a node, by the very reader that the plugin has on the node."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fake_plugin.errors import WrongUse
@@ -42,7 +42,7 @@ class Shares:
         try:
             self._note(here, share_rules(share, given))
         except WrongUse as problem:
-            self.findings.append(Finding(here, problem.what, problem.seen, problem.remedy))
+            self.findings.append(_finding(here, problem))
         if len(self.findings) == before:
             self._offer(here, share)
         if len(self.findings) == before:
@@ -56,13 +56,14 @@ class Shares:
         try:
             devices_of(share)
         except WrongUse as problem:
-            self.findings.append(Finding(here, problem.what, problem.seen, problem.remedy))
+            self.findings.append(_finding(here, problem))
             return
         try:
             refuse_too_long(share)
         except WrongUse as problem:
+            found = _finding(here, problem)
             what = f"is {share.count}, and {problem.what}"
-            self.findings.append(Finding((*here, "count"), what, problem.seen, problem.remedy))
+            self.findings.append(replace(found, what=what))
 
     def _note(self, here: KeyPath, broken: Iterator[BrokenRule]) -> None:
         self.findings += (
@@ -104,3 +105,8 @@ class Shares:
             what = f"has a mistake: {finding.render(str(file))}"
             self.findings.append(Finding(path, what))
         return tree.data
+
+
+def _finding(here: KeyPath, problem: WrongUse) -> Finding:
+    """Return what a vendor's code refuses, at the key of the pool that it is about."""
+    return Finding((*here, *problem.key), problem.what, problem.seen, problem.remedy)

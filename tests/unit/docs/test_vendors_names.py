@@ -33,7 +33,6 @@ POOLS = [
     pool(MI300X, 2, partitions=cut("mixed", CPX)),
     pool(MI300X, sharing=PERCENT),
     pool(ASCEND),
-    pool(ASCEND, sharing=PERCENT),
     pool(ASCEND_A, 1, partitions=cut("mixed", {0: ("vir02",)})),
     pool(ASCEND, 1, partitions=cut("mixed", {0: ("vir05_1c_16g",)})),
     pool(ASCEND_P),
@@ -48,6 +47,8 @@ UNSEEN = {
 }
 #: What the page says that the real ones have, beside what is offered here.
 NOT_OFFERED = {
+    "huawei.com/Ascend310P-IPro",
+    "huawei.com/Ascend310P-V",
     "huawei.com/Ascend310P-VPro",
     "huawei.com/AscendReal",
     "huawei.com/kltDev",

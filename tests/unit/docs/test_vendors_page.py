@@ -129,7 +129,6 @@ def test_the_kubelet_is_told_not_to_ask_about_npus(tmp_path: Path) -> None:
     [
         ("NVIDIA, as Tencent's qGPU", "accelerator: nvidia-l4-24gb, "),
         ("AMD, as HAMi", "accelerator: amd-mi300x-192gb, "),
-        ("Ascend, `official`", "accelerator: ascend-910b3-64gb, "),
         ("Ascend, `hami`", "accelerator: ascend-910b3-64gb, dialect: hami, "),
         ("any, with an `alias`", "accelerator: amd-mi300x-192gb, alias: <alias>, "),
         ("any, with an `alias`", "accelerator: nvidia-l4-24gb, alias: <alias>, "),

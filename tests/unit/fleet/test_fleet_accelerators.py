@@ -234,8 +234,32 @@ def test_a_taint_is_what_the_vendor_tolerates(pool: str, taint: str) -> None:
         (
             f"{B3}\ndialect: hami\npartitions: {{strategy: mixed}}",
             (
-                "pools[0]: HAMi cuts an NPU when a pod asks for memory of it, "
+                "pools[0].partitions: HAMi cuts an NPU when a pod asks for memory of it, "
                 "and not before; leave out the partitions, or use the official dialect"
+            ),
+        ),
+        (
+            f"{B3}\nanswering: {{gdsEnabled: true}}",
+            (
+                "pools[0].answering: device list strategies and the like are settings of NVIDIA's "
+                "plugin (ascend-910b3-64gb); leave out all of answering but "
+                "sharedDevicesAllocationPolicy"
+            ),
+        ),
+        (
+            f"{B3}\nsharing: {{strategy: percentage}}",
+            (
+                "pools[0].sharing.strategy: Ascend's own plugin has no shares in percent: its "
+                "huawei.com/npu-core counts AI cores of a node, for a scheduler that cuts NPUs by "
+                "templates; use the dialect hami, or partitions with a layout of vNPUs"
+            ),
+        ),
+        (
+            "accelerator: {name: x, vendor: ascend, product: X}\ndialect: hami",
+            (
+                "pools[0].accelerator: HAMi's resources are named after the chip, which is not "
+                "known (x); give the accelerator's architecture, as 910B3, or use the official "
+                "dialect"
             ),
         ),
     ],

@@ -58,10 +58,6 @@ def test_an_npu_is_the_same_for_ever() -> None:
             {"huawei.com/Ascend910-5c.1cpu.16g": 1},
         ),
         (
-            pool(ASCEND, 1, sharing=PERCENT),
-            {"huawei.com/Ascend910-core": 100, "huawei.com/Ascend910-memory": 64},
-        ),
-        (
             pool(ASCEND, dialect="hami"),
             {
                 "huawei.com/Ascend910B3": 2,
@@ -151,26 +147,21 @@ def test_hami_sets_the_numbers_alone() -> None:
     assert foreign_variables(answer) == {"ASCEND_VISIBLE_DEVICES": "1"}
 
 
-@pytest.mark.parametrize(
-    ("dialect", "core", "memory"),
-    [
-        ("official", {"GPULAB_CORES_PERCENT": "3"}, {"GPULAB_MEMORY_MIB": "3072"}),
-        (
-            "hami",
-            {"GPULAB_CORES_PERCENT": "3", "NPU_PRIORITY": "3"},
-            {"GPULAB_MEMORY_MIB": "3072", "NPU_MEM_QUOTA": "3072"},
-        ),
-    ],
-)
-def test_a_container_is_told_its_part_of_an_npu(
-    dialect: str, core: dict[str, str], memory: dict[str, str]
-) -> None:
-    """HAMi has variables for that, too."""
-    offers = [*offers_of(pool(ASCEND, dialect=dialect, sharing=PERCENT)).values()][-2:]
-    for offer, variables in zip(offers, (core, memory), strict=True):
-        envs = offer.answer(offer.devices[:3]).envs
-        assert envs.items() >= variables.items()
-        assert envs["ASCEND_VISIBLE_DEVICES"] == "0"
+def test_a_container_is_told_its_part_of_an_npu() -> None:
+    """In HAMi's variables and the lab's."""
+    offers = [*offers_of(pool(ASCEND, dialect="hami", sharing=PERCENT)).values()][-2:]
+    core, memory = [offer.answer(offer.devices[:3]).envs for offer in offers]
+    assert (core["GPULAB_CORES_PERCENT"], core["NPU_PRIORITY"]) == ("3", "3")
+    assert (memory["GPULAB_MEMORY_MIB"], memory["NPU_MEM_QUOTA"]) == ("3072", "3072")
+    assert core["ASCEND_VISIBLE_DEVICES"] == memory["ASCEND_VISIBLE_DEVICES"] == "0"
+
+
+def test_the_official_plugin_has_no_shares_in_percent() -> None:
+    """Its one resource of cores counts those of a node, and needs the vendor's scheduler."""
+    with pytest.raises(WrongUse, match=r"huawei\.com/npu-core counts AI cores of a node") as caught:
+        offers_of(pool(ASCEND, sharing=PERCENT))
+    assert (caught.value.where, caught.value.key) == ("pool p", ("sharing", "strategy"))
+    assert caught.value.remedy == "use the dialect hami, or partitions with a layout of vNPUs"
 
 
 def test_neither_plugin_has_a_preference() -> None:

@@ -156,7 +156,9 @@ def test_an_answer_is_about_the_devices_that_were_asked_for(
 def test_pools_say_whether_containers_are_to_be_prepared(model: Accelerator) -> None:
     """PreStartContainer is asked for where the fleet wants it."""
     for wanted in (False, True):
-        share = pool(model, pre_start=wanted, sharing=Sharing("percentage", 100))
+        dialect = "hami" if model is ASCEND else "official"
+        shares = Sharing("percentage", 100)
+        share = pool(model, pre_start=wanted, sharing=shares, dialect=dialect)
         assert {offer.pre_start for offer in offers_of(share).values()} == {wanted}
         share = pool(model, pre_start=wanted)
         assert {offer.pre_start for offer in offers_of(share).values()} == {wanted}
