@@ -59,6 +59,7 @@ def test_older_versions_say_nothing(kubelet: DeviceManager, serve: Serve) -> Non
     assert (kubelet.device_health(pod), told(kubelet)) == ({}, [])
 
 
+@pytest.mark.parametrize("profile", ["1.36", "1.37"], indirect=True)
 def test_a_pod_is_told_of_when_the_health_of_its_device_changes(
     kubelet: DeviceManager, serve: Serve, clock: VirtualClock
 ) -> None:

@@ -103,6 +103,13 @@ def test_a_violation_says_where_and_what(document: object, path: str, what: str)
     assert violation.what.startswith(what)
 
 
+@pytest.mark.parametrize(("end", "rules"), [("a", []), ("aa", ["annotation-key"])])
+def test_the_prefix_of_a_key_has_253_characters_at_most(end: str, rules: list[str]) -> None:
+    """One more is refused, though each of its parts is short."""
+    found = check(spec(annotations={f"{'a.' * 126}{end}/b": ""}))
+    assert [violation.rule for violation in found] == rules
+
+
 def test_a_violation_is_one_line_of_text() -> None:
     """The path comes first, and the name of the rule last."""
     assert str(Violation("kind", "kind", "must be x")) == "kind: must be x [kind]"
