@@ -23,6 +23,8 @@ class Body(Mapping):
         """Return the object that the bytes are; raises `Refusal` or `WrongUse`."""
         try:
             value = json.loads(data, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+            # JSON can spell half of a character of two, which no answer could repeat.
+            json.dumps(value, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as problem:
             raise Refusal(
                 HTTPStatus.BAD_REQUEST,

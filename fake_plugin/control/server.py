@@ -227,7 +227,11 @@ class _Handler(BaseHTTPRequestHandler):
             return _refused(Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, what, where=self.path))
 
     def _request(self) -> Request:
-        parts = urlsplit(self.path)
+        try:
+            parts = urlsplit(self.path)
+        except ValueError as problem:
+            status = HTTPStatus.BAD_REQUEST
+            raise Refusal(status, "the address is none", seen=str(problem)) from problem
         return Request(
             method=self.command,
             path=parts.path,

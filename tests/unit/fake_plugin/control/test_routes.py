@@ -13,6 +13,7 @@ from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.routes import ROUTES, Routes
 from fake_plugin.control.token import TokenFile
 from fake_plugin.errors import NotReady, WrongUse
+from fake_plugin.hardware.board import Board
 from fake_plugin.journal import Record
 from tests.unit.fake_plugin.control.conftest import GPU, PLAIN, TOKEN, Call, Sockets, broken
 
@@ -40,6 +41,7 @@ def test_a_wrong_token_lets_nobody_in(call: Call, node: Node, token: str) -> Non
     [
         (f"Bearer {TOKEN}", ""),
         (f"bearer {TOKEN}", ""),
+        (f"Bearer  {TOKEN}", ""),
         ("", TOKEN),
         ("Bearer other", TOKEN),
     ],
@@ -121,6 +123,8 @@ def test_a_call_that_makes_no_sense_is_told(
         (b'{"a": NaN}', "the body is no JSON"),
         (b'{"a": 1, "a": 2}', "the body is no JSON"),
         (b"[" * 50_000, "the body is no JSON"),
+        (b'{"\\ud800": 1}', "the body is no JSON"),
+        (b'{"all": true, "becomes": "\\udfff"}', "the body is no JSON"),
         (b"[]", "as a whole must be a mapping"),
         (b"null", "as a whole must be a mapping"),
     ],
@@ -233,6 +237,18 @@ def test_everything_is_cleared(call: Call, node: Node) -> None:
     assert call("POST", "/v1/clear").body == {"rules": 1, "flaps": len(wait), "sticky": False}
     assert [len(resource.devices) for resource in node.inventory.resources] == [3, 2]
     assert (node.switchboard.book.entries(), node.script.turns()) == ((), ())
+
+
+def test_flaps_are_forgotten_before_hardware_is_mended(
+    call: Call, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or one of them could break again what was mended already."""
+    flap = {"cards": ["plain/1"], "becomes": "toggled", "every": "1m", "times": 3}
+    call("POST", "/v1/health", flap)
+    left: list[int] = []
+    monkeypatch.setattr(Board, "clear", lambda _: left.append(len(node.script.turns())))
+    call("POST", "/v1/clear")
+    assert left == [0]
 
 
 @pytest.mark.parametrize("ready", [True, False])

@@ -129,6 +129,7 @@ def test_a_body_is_of_one_kind_and_has_an_end(
         (b"", b""),
         (b"hello\r\n\r\n", b"400"),
         (b"BREW /pot HTTP/1.0\r\n\r\n", b"405"),
+        (b"GET http://[x HTTP/1.0\r\n\r\n", b"400"),
         (b"GET / HTTP/9.9\r\n\r\n", b"505"),
         (b"GET /" + b"x" * 20_000 + b" HTTP/1.0\r\n\r\n", b"431"),
         (b"GET / HTTP/1.0\r\nA: " + b"x" * 20_000 + b"\r\n\r\n", b"431"),
