@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from http import HTTPStatus
+from typing import Final
 
 from fake_plugin.control import names
 from fake_plugin.control.body import Body
@@ -13,6 +14,11 @@ from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Hang, Wrong
 from fake_plugin.fleet.faults import read_fault
 from fake_plugin.shortening import cut
 
+#: Each call is asked about each rule, and the memory that they take is the plugin's.
+MOST_RULES: Final = 256
+#: gRPC drops a status of more than 8 KiB, in which one character can be 12 bytes long.
+MOST_CHARACTERS: Final = 512
+
 
 def add(node: Node, body: Body) -> Json:
     """Make a rule, and return it with its ID."""
@@ -21,6 +27,14 @@ def add(node: Node, body: Body) -> Json:
     _, fault = read_fault(body, 0)
     if fault.resource is not None:
         names.require_resource(node.inventory, fault.resource)
+    if isinstance(fault.effect, Fail) and len(fault.effect.text) > MOST_CHARACTERS:
+        body.refuse("fails", f"must have {MOST_CHARACTERS} characters or less")
+    if len(node.switchboard.book.entries()) >= MOST_RULES:
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            f"there are {MOST_RULES} rules already",
+            remedy="remove some first; nothing was changed",
+        )
     book = node.switchboard.book
     return _shown(Entry(book.add(fault.call, fault.effect, fault.resource, fault.nth, fault.times)))
 

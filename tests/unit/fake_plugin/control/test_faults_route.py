@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fake_plugin.control.faults import MOST_CHARACTERS, MOST_RULES
 from fake_plugin.control.node import Node
 from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Hang, Wrong
 from tests.unit.fake_plugin.control.conftest import GPU, Call
@@ -30,6 +31,31 @@ def test_a_rule_reads_as_in_the_fleet(
     (entry,) = node.switchboard.book.entries()
     assert entry.fault.effect == effect
     assert told.body | shown == told.body
+
+
+def test_a_text_that_grpc_could_not_carry_is_refused(call: Call, node: Node) -> None:
+    """The kubelet would see an error of gRPC's own in its place."""
+    body = {"call": "Allocate", "fails": "é" * (MOST_CHARACTERS + 1)}
+    told = call("POST", "/v1/faults", body)
+    assert (told.status, told.what) == (400, "fails must have 512 characters or less")
+    assert node.switchboard.book.entries() == ()
+    assert call("POST", "/v1/faults", body | {"fails": "é" * MOST_CHARACTERS}).status == 200
+
+
+def test_there_are_only_so_many_rules(call: Call, node: Node) -> None:
+    """One more is refused, and those that are there stay."""
+    for _ in range(MOST_RULES):
+        node.switchboard.book.add("Allocate", Hang())
+    told = call("POST", "/v1/faults", {"call": "Allocate", "hang": True})
+    assert (told.status, told.what) == (409, "there are 256 rules already")
+    assert len(node.switchboard.book.entries()) == MOST_RULES
+
+
+def test_half_of_a_character_makes_no_rule(call: Call, node: Node) -> None:
+    """A rule with such a text could be listed to nobody."""
+    told = call("POST", "/v1/faults", b'{"call": "Allocate", "fails": "\\ud800"}')
+    assert (told.status, told.what) == (400, "the body is no JSON")
+    assert node.switchboard.book.entries() == ()
 
 
 def test_rules_are_listed_with_their_counts(call: Call, node: Node) -> None:
