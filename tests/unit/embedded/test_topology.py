@@ -356,11 +356,14 @@ def test_devices_of_pods_that_are_over_are_free_to_be_placed(
     assert kubelet.admit(pod_of("w", 2)) is None
 
 
-def test_another_request_of_the_same_container_has_no_place(two_nodes: TwoNodes) -> None:
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
+def test_another_request_of_the_same_container_has_no_place(
+    two_nodes: TwoNodes, first: int, second: int
+) -> None:
     """The topology manager is asked first, and has nothing to offer."""
     kubelet, _ = two_nodes.start(Policy.RESTRICTED)
-    kubelet.admit(pod_of("u", 1))
-    assert kubelet.admit(pod_of("u", 2)) == topology_affinity()
+    kubelet.admit(pod_of("u", first))
+    assert kubelet.admit(pod_of("u", second)) == topology_affinity()
 
 
 def preferences(kubelet: DeviceManager) -> list[ContainerPreferredAllocationRequest]:
