@@ -154,8 +154,12 @@ def test_interrupted_creation_is_given_time_to_show(
 ) -> None:
     """An engine may still be creating a container when the `docker run` for it was ended."""
     nodes = engine.nodes()
+
+    def sleep(_seconds: float) -> None:
+        if nodes:
+            engine.set(containers=[nodes.pop()])
+
     # Not `time.sleep` itself: the wait for a child process sleeps too.
-    sleep = Mock(side_effect=lambda _: nodes and engine.set(containers=[nodes.pop()]))
     monkeypatch.setattr("lab.cluster.kind.cluster.time", Mock(sleep=sleep))
     cluster.delete(just_interrupted=True)
     assert (engine.names(), nodes) == ([], [])
