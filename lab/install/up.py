@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fake_plugin.fleet.notices import notices_of
 from lab.cluster.kind import config as kind_config
@@ -32,10 +32,8 @@ from lab.images.plugin import PluginImage, build_plugin_image
 from lab.install import node_image, plugin, plugin_image
 from lab.install.down import remove
 from lab.install.lock import alone
+from lab.install.rivals import refuse_rivals
 from lab.install.site import Site
-
-if TYPE_CHECKING:
-    from lab.cluster.client import Client
 
 BACKEND: Final = "kind"
 _START_SECONDS: Final = 60
@@ -169,10 +167,14 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
     fleet = order.fleet.placed_on(workers)
     client = connect(cluster.folder.kubeconfig, order.name)
     _say_what_is_overlooked(fleet, site.progress)
+    earlier = _earlier(cluster, site.progress)
     with site.progress.step("Deploying the device plugin"):
-        _withdraw_earlier(cluster, client, fleet, site)
-        plugin.deploy(client, fleet, image.reference, cluster.folder.control_token())
+        refuse_rivals(client.nodes(), fleet, earlier, cluster.folder.kubeconfig)
+        if earlier:
+            plugin.withdraw(client, earlier, fleet)
+        # First, so that an `up` that is interrupted here knows the next time what is its own.
         cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
+        plugin.deploy(client, fleet, image.reference, cluster.folder.control_token())
     with site.progress.step("Waiting for the devices to become allocatable") as step:
         plugin.wait_for_allocatable(client, fleet, order.timeout, step, order.name)
 
@@ -183,14 +185,12 @@ def _say_what_is_overlooked(fleet: Fleet, progress: Progress) -> None:
             progress.note(f"pool {pool.name}: {notice.key}: {notice.what}")
 
 
-def _withdraw_earlier(cluster: KindCluster, client: "Client", fleet: Fleet, site: Site) -> None:
+def _earlier(cluster: KindCluster, progress: Progress) -> Fleet | None:
     try:
-        earlier = cluster.folder.placed_fleet()
+        return cluster.folder.placed_fleet()
     except RecordDamaged as error:
-        site.progress.note(f"{error.what}: labels and taints of the earlier fleet stay")
-    else:
-        if earlier:
-            plugin.withdraw(client, earlier, fleet)
+        progress.note(f"{error.what}: labels and taints of the earlier fleet stay")
+        return None
 
 
 @contextmanager

@@ -131,6 +131,31 @@ def test_fleet_on_nodes_that_will_not_be_is_refused_at_once(
     assert (engine.names(), folder.path.exists()) == ([], False)
 
 
+def test_node_with_another_plugin_is_refused(
+    up: Callable[[Order], None], api: FakeApi, folder: LabFolder
+) -> None:
+    """Whoever registers last would have the resource: real devices would look fake."""
+    api.add(node("t-lab-worker", devices=8))
+    with pytest.raises(UsageError) as caught:
+        up(ORDER)
+    error = caught.value
+    assert error.what == f"another plugin serves {GPU} on a node of the fleet"
+    assert (error.where, error.seen) == (
+        "t-lab-worker",
+        f"{GPU}: 8 allocatable, and the lab has not put it there",
+    )
+    assert error.commands[0].endswith("--field-selector spec.nodeName=t-lab-worker")
+    assert not api.patches(DAEMON_SET)
+    assert not folder.fleet.exists()
+
+
+def test_what_is_left_of_a_plugin_is_no_rival(up: Callable[[Order], None], api: FakeApi) -> None:
+    """The kubelet keeps the key of a resource whose plugin has gone, at 0."""
+    api.nodes["t-lab-worker"]["status"]["allocatable"][GPU] = "0"
+    up(ORDER)
+    assert api.patches(DAEMON_SET)
+
+
 def test_second_up_brings_up_to_date(
     up: Callable[[Order], None], engine: FakeEngine, api: FakeApi, said: list[str]
 ) -> None:
