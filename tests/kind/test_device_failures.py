@@ -21,8 +21,9 @@ NAME = "t-devices"
 POOLS = {
     "cards": (4, "worker"),
     "lone": (1, "worker"),
-    "deaf": (2, "worker"),
+    # On nodes of their own: a kubelet that restarts begins its five minutes anew.
     "lost": (2, "worker2"),
+    "deaf": (2, "worker3"),
 }
 #: A kubelet forgets devices five minutes after their plugin has gone, at its next status.
 GRACE_SECONDS = 5 * 60
@@ -152,8 +153,9 @@ def devices(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="module")
 def gone_at(devices: Devices) -> float:
     """Take two plugins away, and return when: one that no longer registers, one that has ended."""
-    devices.inject("fault", "Register", "--resource", "deaf.example.com/device", "--hang")
-    devices.inject("remove-socket", "deaf.example.com/device")
+    resource = "deaf.example.com/device"
+    devices.inject("fault", "Register", "--resource", resource, "--hang", node="worker3")
+    devices.inject("remove-socket", resource, node="worker3")
     devices.lab.kubectl("label", "node", f"{NAME}-worker2", "gpu-lab/device-plugin-")
     return time.monotonic()
 
@@ -169,7 +171,7 @@ def _sound_afterwards(devices: Devices, gone_at: float) -> Iterator[None]:
 
 def test_a_plugin_that_is_gone_leaves_its_capacity(devices: Devices) -> None:
     """Within the grace of five minutes allocatable is 0, and capacity what it was."""
-    devices.wait_for("deaf", 0, 2)
+    devices.wait_for("deaf", 0, 2, node="worker3")
     devices.wait_for("lost", 0, 2, node="worker2")
 
 
@@ -267,12 +269,13 @@ def test_after_five_minutes_the_kubelet_forgets_the_devices(
 ) -> None:
     """Capacity is 0 then, under a key that stays; a plugin that comes back brings all back."""
     left = gone_at + GRACE_SECONDS + 75 - time.monotonic()
-    wait_until(lambda: devices.shown("deaf") == ("0", "0"), "deaf is forgotten", max(left, 1))
+    gone = ("0", "0")
+    wait_until(lambda: devices.shown("deaf", "worker3") == gone, "deaf is forgotten", max(left, 1))
     devices.wait_for("lost", 0, 0, node="worker2")
     assert time.monotonic() - gone_at > GRACE_SECONDS
-    devices.inject("clear")
+    devices.inject("clear", node="worker3")
     devices.lab.kubectl("label", "node", f"{NAME}-worker2", "gpu-lab/device-plugin=true")
-    devices.wait_for("deaf", 2, 2)
+    devices.wait_for("deaf", 2, 2, node="worker3")
     devices.wait_for("lost", 2, 2, node="worker2")
 
 
