@@ -16,7 +16,7 @@ from fake_plugin.hardware.board import Board, Ignores, usual
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.state import StateFile
 from fake_plugin.list_size import refuse_too_long
-from fake_plugin.log import say
+from fake_plugin.log import Sparingly, say
 from fake_plugin.numbering import card_at
 from fake_plugin.resource import Resource
 from fake_plugin.vendors import vendor_of
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Plugged: TypeAlias = tuple[frozenset[str], dict[str, int]]
 
 _EVERYTHING: Final[Plugged] = (frozenset(), {})
+#: CDI specs that could not be written, for want of room, are tried again.
+PUBLISH_AGAIN_SECONDS: Final = 2.0
+_SAY_AGAIN_SECONDS: Final = 300.0
 
 
 class Inventory:
@@ -61,6 +64,7 @@ class Inventory:
         self._note_sticky(planned)
         self.resources = tuple(Resource(offer, board) for offer in planned)
         self._lock = threading.Lock()
+        self._not_written = Sparingly(_SAY_AGAIN_SECONDS)
         self._plugged: Plugged = _EVERYTHING
         if _what_is_plugged(board) != _EVERYTHING:
             planned = self._take_over()
@@ -122,11 +126,7 @@ class Inventory:
                 for resource in self.resources:
                     resource.refresh()
                 return
-            offers = self._take_over()
-            try:
-                self._publish(offers)
-            except NotReady as problem:
-                say(events.CDI_NOT_WRITTEN, what=problem.what, **problem.facts())
+            self._publish_or_later(self._take_over())
 
     def _take_over(self) -> tuple[Offer, ...]:
         """Have the resources follow the cards that come and go, and return what is offered now."""
@@ -146,6 +146,21 @@ class Inventory:
             if policies[offer.pool]:
                 self.board.make_sticky(each.unit for each in offer.devices)
                 self.board.make_sticky(each.card.uid for each in offer.devices)
+
+    def _publish_or_later(self, offers: Iterable[Offer]) -> None:
+        try:
+            self._publish(offers)
+        except NotReady as problem:
+            if self._not_written.is_due(str(problem.facts())):
+                say(events.CDI_NOT_WRITTEN, what=problem.what, **problem.facts())
+            later = threading.Timer(PUBLISH_AGAIN_SECONDS, self._publish_again)
+            later.daemon = True
+            later.start()
+
+    def _publish_again(self) -> None:
+        # Cards may have come and gone meanwhile: what is there now is what counts.
+        with self._lock:
+            self._publish_or_later(self._offers(self.cards))
 
     def _publish(self, offers: Iterable[Offer]) -> None:
         if self._publication:

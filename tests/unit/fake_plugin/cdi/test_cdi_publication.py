@@ -13,6 +13,7 @@ from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.inventory import Inventory
 from fake_plugin.vendors.place import BARE, Place
 from tests.unit.fake_plugin.conftest import Said
+from tests.unit.fake_plugin.kubelet import wait_until
 from tests.unit.fake_plugin.vendors.pools import H100, MI300X, answering, cards_of, cut, pool
 
 A, B = (card.uid for card in cards_of(pool(H100)))
@@ -164,8 +165,11 @@ def test_a_folder_that_others_use_already_stops_the_start(specs: Path) -> None:
         start(specs, pool(H100, answering=CDI))
 
 
-def test_a_spec_that_cannot_be_written_later_is_reported(specs: Path, said: Said) -> None:
-    """The cards are what they are, and the kubelet is told; the next change tries again."""
+def test_a_spec_that_cannot_be_written_later_is_reported_and_tried_again(
+    specs: Path, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cards are what they are, and the kubelet is told; the spec follows when it can."""
+    monkeypatch.setattr("fake_plugin.inventory.PUBLISH_AGAIN_SECONDS", 0.01)
     inventory = start(specs, pool(H100, answering=CDI))
     (specs / FILE).unlink()
     (specs / FILE).mkdir()
@@ -174,8 +178,9 @@ def test_a_spec_that_cannot_be_written_later_is_reported(specs: Path, said: Said
     (line,) = said("cdi-not-written")
     assert line["where"] == str(specs / FILE)
     (specs / FILE).rmdir()
-    inventory.board.plug([A])
-    assert names(specs) == ["all", A, B]
+    wait_until("a spec", (specs / FILE).is_file)
+    assert names(specs) == ["all", B]
+    assert len(said("cdi-not-written")) == 1
 
 
 def test_other_vendors_publish_nothing(specs: Path) -> None:
