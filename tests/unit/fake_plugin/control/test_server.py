@@ -12,8 +12,9 @@ import pytest
 
 from fake_plugin.control import server as bounds
 from fake_plugin.control.exchange import Answer, Request, answer
+from fake_plugin.control.handler import BODY_BYTES
 from fake_plugin.control.refusal import Refusal
-from fake_plugin.control.server import AT_ONCE, BODY_BYTES, ControlServer
+from fake_plugin.control.server import AT_ONCE, ControlServer
 from fake_plugin.errors import NotReady
 from tests.unit.fake_plugin.conftest import Said
 from tests.unit.waiting import wait_until
