@@ -1,7 +1,8 @@
 """HTTP within bounds: whatever is sent and by however many, the plugin stays as it is.
 
-Eight calls at a time have a thread each; the others wait in the system's queue. A call has five
-seconds from its first byte to its last, and half a minute to take its answer, whoever is slow.
+Eight calls at a time have a thread each; the others wait, and so do connections that have not said
+what they want. The head of a call has five seconds to come, its body five more, and half a minute
+is there to take the answer, whoever is slow.
 """
 
 import socket
@@ -14,6 +15,7 @@ from socketserver import TCPServer
 from typing import Any, Final
 
 from fake_plugin import events
+from fake_plugin.control.doorway import Doorway
 from fake_plugin.control.handler import Answering, Handler
 from fake_plugin.errors import NotReady
 from fake_plugin.log import say, say_crash
@@ -28,8 +30,8 @@ _LOOK_SECONDS: Final = 0.2
 class ControlServer(ThreadingHTTPServer):
     """Answers on an address from `start` to `stop`.
 
-    Raises `NotReady` where the address cannot be had. `seconds` is what a call may take, and
-    `answer_seconds` its answer.
+    Raises `NotReady` where the address cannot be had. `seconds` is what the head of a call may
+    take, and its body, and `answer_seconds` its answer.
     """
 
     daemon_threads = True
@@ -62,6 +64,7 @@ class ControlServer(ThreadingHTTPServer):
                 seen=str(problem),
                 remedy="give one that is free and this machine's own",
             ) from problem
+        self._doorway = Doorway(self.socket, seconds)
         self._thread = threading.Thread(
             target=self.serve_forever, args=(_LOOK_SECONDS,), name="control", daemon=True
         )
@@ -77,8 +80,17 @@ class ControlServer(ThreadingHTTPServer):
         if self._thread.is_alive():
             self.shutdown()
             self._thread.join()
+        self._doorway.close()
         self._end_all_before(float("inf"))
         self.server_close()
+
+    def fileno(self) -> int:
+        """Have the loop of the server wait for what happens in the doorway."""
+        return self._doorway.fileno()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Return a connection that has said what it wants; BlockingIOError where none has."""
+        return self._doorway.next()
 
     def server_bind(self) -> None:
         """Bind, without asking a name server for the name of this machine."""
@@ -109,7 +121,8 @@ class ControlServer(ThreadingHTTPServer):
             self._leave(request)
 
     def service_actions(self) -> None:
-        """Cut off the calls that take too long."""
+        """Cut off the calls that take too long, and those that take too long to come."""
+        self._doorway.close_late(time.monotonic())
         self._end_all_before(time.monotonic())
 
     def heard(self, request: socket.socket) -> None:

@@ -11,13 +11,13 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from fake_plugin.control import server as bounds
+from fake_plugin.control.doorway import MOST
 from fake_plugin.control.exchange import Answer, Request, answer
 from fake_plugin.control.handler import BODY_BYTES
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.server import AT_ONCE, ControlServer
 from fake_plugin.errors import NotReady
 from tests.unit.fake_plugin.conftest import Said
-from tests.unit.waiting import wait_until
 
 JSON = {"Content-Type": "application/json"}
 POST = b"POST / HTTP/1.0\r\nContent-Type: application/json\r\n"
@@ -263,14 +263,76 @@ def test_an_answer_may_take_longer_than_its_call(serve: Serve) -> None:
     assert told(server, "POST", "/", b"{}", JSON)[0] == 200
 
 
+@pytest.mark.parametrize("said", [b"", b"GET / HT"])
+def test_who_says_nothing_keeps_nobody_waiting(serve: Serve, said: bytes) -> None:
+    """More than can be held are open and in time for ever: who has a call is answered."""
+    server = serve(seconds=(3600.0, 30.0))
+    with ExitStack() as stack:
+        for _ in range(MOST + 44):
+            address = ("127.0.0.1", server.server_port)
+            connection = stack.enter_context(socket.create_connection(address))
+            connection.sendall(said)
+        assert told(server, "GET", "/healthz")[0] == 200
+        assert told(server, "POST", "/", b"{}", JSON)[0] == 200
+
+
+def test_the_first_to_wait_is_the_first_to_go(serve: Serve) -> None:
+    """Where more say nothing than can be held; the others may speak still."""
+    server = serve(seconds=(3600.0, 30.0))
+    address = ("127.0.0.1", server.server_port)
+    with ExitStack() as stack:
+        first, *_, last = [
+            stack.enter_context(socket.create_connection(address, timeout=20))
+            for _ in range(MOST + 1)
+        ]
+        assert first.recv(1) == b""
+        last.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert last.recv(12) == b"HTTP/1.1 200"
+
+
+def test_who_says_nothing_is_cut_off(serve: Serve) -> None:
+    """After as long as a call may take to come."""
+    server = serve(seconds=(0.1, 30.0))
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as connection:
+        assert connection.recv(1) == b""
+
+
+def test_a_call_that_waits_for_its_place_is_not_cut_off(serve: Serve) -> None:
+    """However long the others take: it has said all that it had to."""
+    free = threading.Event()
+
+    def held(request: Request) -> Answer:
+        free.wait(20)
+        return echo(request)
+
+    server = serve(held, seconds=(0.1, 30.0))
+    with ThreadPoolExecutor(AT_ONCE * 3) as callers:
+        answers = [callers.submit(told, server, "GET", "/") for _ in range(AT_ONCE * 3)]
+        assert not free.wait(0.5)
+        free.set()
+        assert [each.result()[0] for each in answers] == [200] * AT_ONCE * 3
+
+
 def test_it_stops_with_calls_under_way(serve: Serve) -> None:
-    """The end of the plugin waits for no caller."""
-    server = serve()
-    with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
-        connection.sendall(b"GET / HT")
-        wait_until("the call", lambda: bool(server._ends))  # noqa: SLF001 - nothing else tells
+    """The end of the plugin waits for no caller, whether its call is answered or yet to come."""
+    begun, over = threading.Event(), threading.Event()
+
+    def held(request: Request) -> Answer:
+        begun.set()
+        over.wait(20)
+        return echo(request)
+
+    server = serve(held)
+    address = ("127.0.0.1", server.server_port)
+    with (
+        socket.create_connection(address, timeout=10) as answered,
+        socket.create_connection(address, timeout=10) as silent,
+    ):
+        answered.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert begun.wait(10)
         server.stop()
-        assert connection.recv(100) == b""
+        assert (answered.recv(100), silent.recv(100)) == (b"", b"")
+        over.set()
 
 
 def test_it_listens_on_ipv6(serve: Serve) -> None:
