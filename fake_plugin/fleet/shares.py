@@ -18,6 +18,7 @@ from fake_plugin.fleet.plan import (
     SharingStrategy,
 )
 from fake_plugin.mapping import Mapping
+from fake_plugin.message_limit import MOST_DEVICES
 
 #: `taint` is about the node and not its devices: the lab acts on it, the plugin lets it pass.
 KEYS: Final = (
@@ -80,7 +81,7 @@ def read_share(pool: Mapping, index: int) -> Share:
     """
     pool.only(*KEYS)
     pool.flag("taint")
-    name, count = pool.text("name"), pool.number("count", least=0)
+    name, count = pool.text("name"), pool.number("count", least=0, most=MOST_DEVICES)
     share = Share(
         pool=name,
         member=f"{name}-{index}",

@@ -5,10 +5,11 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
+from fake_plugin.message_limit import MOST_DEVICES
 from lab.core.fleet.findings import Finding, KeyPath, pattern, shown
 from lab.core.fleet.misspelling import suggestion
 from lab.core.fleet.pool_document import FORMS
-from lab.core.fleet.scalars import MOST_DEVICES, MOST_NODES, PATTERNS
+from lab.core.fleet.scalars import MOST_NODES, PATTERNS
 
 _TYPES: Final = {
     "bool_type": "true or false",

@@ -6,14 +6,10 @@ from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from fake_plugin.faults.fault import CODES
 from fake_plugin.mapping import LARGEST
-from fake_plugin.message_limit import MESSAGE_LIMIT
 from fake_plugin.resource_name import broken_rule
 
 #: A cluster of up to 5000 nodes is what Kubernetes says it is built for.
 MOST_NODES: Final = 5000
-#: The plugin sends all devices of a resource in one ListAndWatch message. A device is 56 bytes of
-#: it: an ID of 41 characters, "Unhealthy", their framing.
-MOST_DEVICES: Final = MESSAGE_LIMIT // 56
 
 _LABEL: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 _SUBDOMAIN: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"

@@ -91,6 +91,7 @@ def test_a_key_of_a_pool_that_is_not_acted_on_is_refused(tmp_path: Path, key: st
         ("Fleet", "Pod", "kind must be Fleet"),
         ("kind: Fleet\n", "", "kind is missing"),
         ("kind: Fleet\n", "kind: Fleet\nfault: []\n", "fault is not something that this plugin"),
+        ("count: 2", "count: 74899", "pools[0].count must be a whole number from 0 to 74898"),
         ("count: 2", "count: -1", "pools[0].count must be a whole number from 0"),
         ("count: 2", "count: true", "pools[0].count must be a whole number from 0"),
         ("count: 2", "count: '2'", "pools[0].count must be a whole number from 0"),

@@ -12,11 +12,11 @@ from fake_plugin.fleet.reading import read_plan
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.state import State, StateFile
 from fake_plugin.inventory import Inventory
+from fake_plugin.message_limit import MOST_DEVICES
 from fake_plugin.vendors import generic
 from lab.core.fleet import Fleet, Pool, load_fleet
 from lab.core.fleet.misspelling import known_keys
 from lab.core.fleet.reading import read_text
-from lab.core.fleet.scalars import MOST_DEVICES
 from lab.core.fleet.schema import fleet_schema, fleet_schema_text
 
 ROOT = Path(__file__).parents[3]

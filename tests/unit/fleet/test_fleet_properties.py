@@ -13,11 +13,11 @@ from fake_plugin.fleet.reading import read_plan
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.layout import broken_card_rule
+from fake_plugin.message_limit import MOST_DEVICES
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, FleetError, Pool, load_fleet
 from lab.core.fleet.model import NodeFault, NodeFlap
 from lab.core.fleet.reading import read_text
-from lab.core.fleet.scalars import MOST_DEVICES
 
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)
 RESOURCES = st.builds(
