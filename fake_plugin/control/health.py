@@ -23,6 +23,8 @@ _BECOMES: Final[dict[str, Becomes]] = {
 _MOST_TIMES: Final = 10_000
 _MOST_SECONDS: Final = 3600.0
 _LEAST_SECONDS: Final = 0.01
+#: One can name 20 000 devices, and the memory that they take is the plugin's.
+MOST_FLAPS: Final = 64
 
 
 def change(node: Node, body: Body) -> Json:
@@ -40,7 +42,7 @@ def change(node: Node, body: Body) -> Json:
                 remedy="leave the reason out, or name other devices; nothing was changed",
             )
     if turn := _flap(body, tuple(found), becomes, breakage):
-        node.script.add(turn)
+        _add(node, turn)
     else:
         with written("the state of the hardware"):
             _apply(node, tuple(found), becomes, breakage)
@@ -82,6 +84,18 @@ def _flap(body: Body, units: tuple[str, ...], becomes: Becomes, breakage: Breaka
             "every", f"must be {_LEAST_SECONDS:g} s or more, and {_MOST_SECONDS:g} s in all at most"
         )
     return Turn(units, becomes, breakage, after=0.0, every=every, times=times)
+
+
+def _add(node: Node, turn: Turn) -> None:
+    # Those without a number of times are the fleet's script, which has its own measure.
+    if sum(each.times is not None for each in node.script.turns()) >= MOST_FLAPS:
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            f"there are {MOST_FLAPS} flaps already",
+            remedy="wait until one has ended, or end them all with POST /v1/clear; "
+            "nothing was changed",
+        )
+    node.script.add(turn)
 
 
 def _apply(node: Node, units: tuple[str, ...], becomes: Becomes, breakage: Breakage) -> None:

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from fake_plugin.control.health import MOST_FLAPS
 from fake_plugin.control.node import Node
 from fake_plugin.fleet.plan import Plan
+from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.script import Turn
 from tests.unit.fake_plugin.control.conftest import GPU, PLAIN, SHARES, Call, broken
 from tests.unit.waiting import wait_until
 
@@ -149,6 +152,28 @@ def test_a_flap_goes_on_by_itself(call: Call, node: Node) -> None:
     wait_until("four changes", lambda: len(changes) == 4)
     assert changes == [True, False] * 2
     wait_until("the end", lambda: node.script.turns() == ())
+
+
+def test_there_are_only_so_many_flaps(call: Call, node: Node) -> None:
+    """One more is refused, and those that are there go on; the fleet's script does not count."""
+    forever = Turn(("x",), "toggled", Breakage(), after=3600.0, every=3600.0)
+    node.script.add(forever)
+    for _ in range(MOST_FLAPS):
+        node.script.add(replace(forever, times=2))
+    flap = {"cards": ["nvidia/0"], "becomes": "toggled", "every": "10ms", "times": 4}
+    told = call("POST", "/v1/health", flap)
+    assert (told.status, told.what) == (409, "there are 64 flaps already")
+    assert (len(node.script.turns()), broken(node)) == (MOST_FLAPS + 1, {})
+    assert call("POST", "/v1/clear").body["flaps"] == MOST_FLAPS + 1
+    assert call("POST", "/v1/health", flap).status == 200
+
+
+def test_the_fleets_script_takes_no_flaps_place(call: Call, node: Node) -> None:
+    """However much it is that happens by itself."""
+    for _ in range(MOST_FLAPS):
+        node.script.add(Turn(("x",), "healthy", Breakage(), after=3600.0))
+    flap = {"cards": ["nvidia/0"], "becomes": "toggled", "every": "10ms", "times": 4}
+    assert call("POST", "/v1/health", flap).status == 200
 
 
 def test_a_state_that_cannot_be_written_has_not_changed(
