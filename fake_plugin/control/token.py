@@ -1,6 +1,8 @@
 """Who may call the control API: whoever shows the token, which is in a file."""
 
 import hmac
+import os
+import stat
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -9,6 +11,7 @@ from fake_plugin.control.refusal import Refusal
 from fake_plugin.errors import NotReady, WrongUse
 
 LEAST: Final = 16
+MOST_BYTES: Final = 4096
 _SCHEME: Final = "bearer "
 
 
@@ -70,4 +73,15 @@ class TokenFile:
         return token
 
     def _read(self) -> str:
-        return self._path.read_text(encoding="utf-8").strip()
+        with open(self._path, "rb", opener=_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError("it is no regular file")
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES} bytes")
+        return text.decode().strip()
+
+
+def _at_once(path: str, flags: int) -> int:
+    # Who opens a pipe would wait for its writer, in every thread in turn.
+    return os.open(path, flags | os.O_NONBLOCK)

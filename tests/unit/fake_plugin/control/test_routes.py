@@ -1,6 +1,9 @@
 """Who may call what, and what is seen of a node."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -83,6 +86,58 @@ def test_a_token_that_is_too_short_is_refused_at_the_start(tmp_path: Path, text:
     (tmp_path / "token").write_text(text)
     with pytest.raises(WrongUse, match=r"^the token is too short$"):
         TokenFile(tmp_path / "token")
+
+
+def pipe(file: Path) -> None:
+    """Put a pipe in the place of a file."""
+    file.unlink(missing_ok=True)
+    os.mkfifo(file)
+
+
+def folder(file: Path) -> None:
+    """Put a folder in the place of a file."""
+    file.unlink(missing_ok=True)
+    file.mkdir()
+
+
+def long(file: Path) -> None:
+    """Write a byte more than is read."""
+    file.write_text("x" * 4097)
+
+
+NO_TOKENS: Final = [
+    (pipe, "it is no regular file"),
+    (folder, "Is a directory"),
+    (long, "it has more than 4096 bytes"),
+]
+
+
+@pytest.mark.parametrize(("put", "seen"), NO_TOKENS)
+def test_a_token_file_that_is_none_keeps_the_plugin_from_starting(
+    tmp_path: Path, put: Callable[[Path], None], seen: str
+) -> None:
+    """Nobody waits for what may never come, or reads on and on."""
+    put(tmp_path / "token")
+    with pytest.raises(NotReady, match=r"^the token file cannot be read$") as caught:
+        TokenFile(tmp_path / "token")
+    assert seen in caught.value.seen
+
+
+@pytest.mark.parametrize(("put", "seen"), NO_TOKENS)
+def test_a_token_file_that_became_none_lets_nobody_in(
+    call: Call, tmp_path: Path, put: Callable[[Path], None], seen: str
+) -> None:
+    """The call is answered, and the next one too."""
+    put(tmp_path / "token")
+    for _ in range(2):
+        told = call("GET", "/v1/faults")
+        assert (told.status, seen in told.body["error"]["seen"]) == (503, True)
+
+
+def test_a_token_may_be_long(tmp_path: Path) -> None:
+    """As long as the file may be."""
+    (tmp_path / "token").write_text("x" * 4096)
+    TokenFile(tmp_path / "token").require("", "x" * 4096)
 
 
 def test_a_token_file_that_is_missing_is_told_at_the_start(tmp_path: Path) -> None:
