@@ -3,11 +3,18 @@
 from collections.abc import Iterable, Mapping
 from itertools import count
 
+from fake_plugin.hardware.card import Partition
 from fake_plugin.hardware.reading import Reading
 
 
 def gpu_instance_ids(readings: Iterable[Reading]) -> Mapping[str, int]:
-    """Return the GPU instance IDs of the MIG devices among the readings, by the names of these.
+    """Return the GPU instance IDs of the MIG devices among the readings, by the names of these."""
+    parts = (each.partition for each in readings if each.vendor == "nvidia")
+    return ids_of_parts(part for part in parts if part)
+
+
+def ids_of_parts(parts: Iterable[Partition]) -> Mapping[str, int]:
+    """Return the GPU instance IDs of MIG devices, all of a card's, by their names.
 
     The driver numbers by size: whole card 0, halves from 1, quarters from 3, eighths from 7 (and on
     cards of four memory slices, quarters from 3). Seen in NVIDIA's MIG User Guide, "Creating GPU
@@ -16,17 +23,17 @@ def gpu_instance_ids(readings: Iterable[Reading]) -> Mapping[str, int]:
     """
     found: dict[str, int] = {}
     taken: set[tuple[str, int]] = set()
-    for each in readings:
-        if each.partition and each.vendor == "nvidia":
-            card = each.card.uid
-            number = next(n for n in count(_first(each)) if (card, n) not in taken)
-            taken.add((card, number))
-            found[each.unit] = number
+    # Resources list the devices of a card by profile, and two profiles may be of one size.
+    for part in sorted(parts, key=lambda part: part.index):
+        card = part.card.uid
+        number = next(n for n in count(_first(part)) if (card, n) not in taken)
+        taken.add((card, number))
+        found[part.uid] = number
     return found
 
 
-def _first(reading: Reading) -> int:
+def _first(part: Partition) -> int:
     """Return the number at which those of its size begin."""
-    slices = reading.card.model.memory_slices if reading.card.model else 0
-    size = reading.partition.profile.memory if reading.partition else 0
+    slices = part.card.model.memory_slices if part.card.model else 0
+    size = part.profile.memory
     return max(slices // size - 1, 0) if size else 0

@@ -94,7 +94,7 @@ class Answers:
     def _add_files(self, answer: ContainerAllocateResponse, devices: Iterable[Device]) -> None:
         how = self.share.answering
         if how.pass_device_specs:
-            paths = [path for device in devices for path in files_of(device)]
+            paths = [path for device in devices for path in files_of(self.share, device)]
             answer.devices.extend(visible.files((*CONTROL_FILES, *paths)))
         for name in extras(how):
             answer.envs[f"NVIDIA_{name.upper()}"] = "enabled"

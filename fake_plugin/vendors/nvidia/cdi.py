@@ -11,7 +11,7 @@ from typing import Final
 from fake_plugin.cdi.devices import CdiDevices
 from fake_plugin.cdi.spec import DeviceNode, Edits
 from fake_plugin.device import Device
-from fake_plugin.fleet.plan import Answering
+from fake_plugin.fleet.plan import Share
 from fake_plugin.vendors import visible
 from fake_plugin.vendors.nvidia.hardware import CONTROL_FILES, files_of
 from fake_plugin.vendors.nvidia.naming import CDI_CLASS, CDI_VENDOR, extras, name_of
@@ -24,10 +24,11 @@ _FILES: Final = {
 }
 
 
-def cdi_devices(how: Answering, devices: Iterable[Device]) -> tuple[CdiDevices, ...]:
+def cdi_devices(share: Share, devices: Iterable[Device]) -> tuple[CdiDevices, ...]:
     """Return what is to be published of these devices."""
+    how = share.answering
     named = {name_of(how, device): device for device in devices}
-    gpus = {name: Edits(device_nodes=_nodes(files_of(each))) for name, each in named.items()}
+    gpus = {name: Edits(device_nodes=_nodes(files_of(share, each))) for name, each in named.items()}
     common = Edits(env=("NVIDIA_VISIBLE_DEVICES=void",), device_nodes=_nodes(CONTROL_FILES))
     return (
         CdiDevices(CDI_VENDOR, CDI_CLASS, gpus, common),

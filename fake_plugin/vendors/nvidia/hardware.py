@@ -7,6 +7,7 @@ from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card, Partition
+from fake_plugin.hardware.gpu_instances import ids_of_parts
 from fake_plugin.vendors import identity, layout
 
 #: The driver's own files, which any program needs beside its GPU's.
@@ -53,19 +54,15 @@ def index_of(device: Device) -> str:
     return f"{device.card.minor}:{device.partition.index}"
 
 
-def files_of(device: Device) -> Iterator[str]:
+def files_of(share: Share, device: Device) -> Iterator[str]:
     """Return the device files of a device; a MIG device has its GPU's and two of capabilities.
 
-    The GPU instance has the number of the MIG device on its GPU, and compute instance 0 is all of
-    it.
+    These are of its GPU instance, and of compute instance 0, which is all of it.
     """
     yield f"/dev/nvidia{device.card.minor}"
     if device.partition is not None:
-        cap = (
-            _FIRST_CAP
-            + device.card.minor * _CAPS_OF_GPU
-            + device.partition.index * _CAPS_OF_INSTANCE
-        )
+        instance = ids_of_parts(mig_devices(share, device.card) or ())[device.unit]
+        cap = _FIRST_CAP + device.card.minor * _CAPS_OF_GPU + instance * _CAPS_OF_INSTANCE
         yield f"/dev/nvidia-caps/nvidia-cap{cap}"
         yield f"/dev/nvidia-caps/nvidia-cap{cap + 1}"
 

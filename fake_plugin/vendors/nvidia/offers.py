@@ -42,7 +42,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
         return found
     from fake_plugin.vendors.nvidia.cdi import cdi_devices  # noqa: PLC0415 - few need its memory
 
-    return tuple(replace(offer, cdi=cdi_devices(share.answering, offer.devices)) for offer in found)
+    return tuple(replace(offer, cdi=cdi_devices(share, offer.devices)) for offer in found)
 
 
 def _offers(share: Share, cards: Sequence[Card], answers: Answers) -> tuple[Offer, ...]:

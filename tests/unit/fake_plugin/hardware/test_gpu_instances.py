@@ -23,6 +23,12 @@ def test_numbers_are_by_size(memory: list[int], numbers: list[int]) -> None:
     assert [*gpu_instance_ids(parts(H100, 0, *cut(*memory))).values()] == numbers
 
 
+def test_numbers_do_not_depend_on_the_order_of_the_readings() -> None:
+    """A node lists its devices by resource, and a card in the order in which it was cut."""
+    units = parts(H100, 0, *cut(2, 1, 2))
+    assert gpu_instance_ids(reversed(units)) == gpu_instance_ids(units)
+
+
 def test_each_card_counts_for_itself() -> None:
     """The number of a GPU goes before it wherever one is shown."""
     units = [*parts(H100, 0, *cut(4)), *parts(H100, 1, *cut(4))]

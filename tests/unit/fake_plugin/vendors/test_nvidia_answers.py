@@ -115,15 +115,24 @@ def test_strategies_can_be_combined() -> None:
             ["/dev/nvidia0"],
         ),
         (
+            pool(H100, partitions=cut("mixed", {0: ("1g.10gb", "3g.40gb", "1g.10gb"), 1: ()})),
+            [1],
+            [
+                "/dev/nvidia0",
+                "/dev/nvidia-caps/nvidia-cap75",
+                "/dev/nvidia-caps/nvidia-cap76",
+            ],
+        ),
+        (
             pool(H100, partitions=cut("single", dict.fromkeys(range(2), ("1g.10gb",) * 2))),
             [1, 2],
             [
                 "/dev/nvidia0",
-                "/dev/nvidia-caps/nvidia-cap12",
-                "/dev/nvidia-caps/nvidia-cap13",
+                "/dev/nvidia-caps/nvidia-cap75",
+                "/dev/nvidia-caps/nvidia-cap76",
                 "/dev/nvidia1",
-                "/dev/nvidia-caps/nvidia-cap138",
-                "/dev/nvidia-caps/nvidia-cap139",
+                "/dev/nvidia-caps/nvidia-cap201",
+                "/dev/nvidia-caps/nvidia-cap202",
             ],
         ),
     ],
@@ -131,7 +140,10 @@ def test_strategies_can_be_combined() -> None:
 def test_device_specs_are_files_of_the_gpu(
     share: Share, wanted: list[int], files: list[str]
 ) -> None:
-    """First come the files of the driver, and a MIG device has those of its capabilities."""
+    """First come the files of the driver, and a MIG device has those of its capabilities.
+
+    Their numbers follow the GPU instance, which is 7 or 8 here, and 1 and 2 for halves.
+    """
     share = with_answering(share, pass_device_specs=True)
     assert paths(allocate(share, *wanted)) == CONTROL + files
 
