@@ -4,8 +4,9 @@ It answers a device plugin as a kubelet of the version in its profile does, the 
 version included, and gives devices to pods at admission as that does: order, texts, files, times.
 What is not here: the API server's side of a pod, predicates other than on resources, claims, the
 scope `pod` of the topology manager, and plugins that are found in `plugins_registry`, which a
-kubelet watches as well. It comes from sections 1 to 3 of Kubernetes' own code, as noted in the
-modules beside this one.
+kubelet watches as well.
+
+Source: Kubernetes' pkg/kubelet/cm/devicemanager; the modules beside this one name its files.
 """
 
 import logging

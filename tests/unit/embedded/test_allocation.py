@@ -1,4 +1,7 @@
-"""Which devices a pod gets, and in which words it gets none (sections 3.2 to 3.4)."""
+"""Which devices a pod gets, and in which words it gets none.
+
+Source: devicemanager/manager.go:devicesToAllocate, callGetPreferredAllocationIfAvailable.
+"""
 
 import threading
 from collections.abc import Callable

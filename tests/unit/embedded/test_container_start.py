@@ -1,4 +1,7 @@
-"""What a container starts with, and how a plugin is told of it (sections 3.5 and 3.7)."""
+"""What a container starts with, and how a plugin is told of it.
+
+Source: devicemanager/manager.go:GetDeviceRunContainerOptions, pod_devices.go.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,7 @@
-"""How the containers of one pod share what init containers had (section 3.6)."""
+"""How the containers of one pod share what init containers had.
+
+Source: devicemanager/manager.go:Allocate.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""What a restart of the kubelet keeps, and what it takes (sections 1.7 and 3.8)."""
+"""What a restart of the kubelet keeps, and what it takes.
+
+Source: devicemanager/manager.go:Start, readCheckpoint.
+"""
 
 import errno
 import socket

@@ -1,4 +1,7 @@
-"""The health of devices in the status of a pod, and who is told of a change (section 3.9)."""
+"""The health of devices in the status of a pod, and who is told of a change.
+
+Source: devicemanager/manager.go:UpdateAllocatedResourcesStatus.
+"""
 
 import logging
 import queue

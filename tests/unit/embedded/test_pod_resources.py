@@ -1,4 +1,7 @@
-"""The pod-resources API, asked over its socket (section 3.11)."""
+"""The pod-resources API, asked over its socket.
+
+Source: pkg/kubelet/apis/podresources/server_v1.go.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

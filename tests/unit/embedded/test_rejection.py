@@ -1,4 +1,7 @@
-"""What becomes of a pod that is not admitted, word for word (section 3.7)."""
+"""What becomes of a pod that is not admitted, word for word.
+
+Source: pkg/kubelet/kubelet.go:rejectPod, pkg/kubelet/cm/admission/errors.go.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""What a second registration of a resource does, faults of each version included (1.5)."""
+"""What a second registration of a resource does, faults of each version included.
+
+Source: devicemanager/manager.go:PluginConnected, PluginDisconnected.
+"""
 
 from pathlib import Path
 

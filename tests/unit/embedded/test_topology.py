@@ -1,4 +1,7 @@
-"""Where devices lie, and what the policies of the topology manager make of it (3.10)."""
+"""Where devices lie, and what the policies of the topology manager make of it.
+
+Source: devicemanager/topology_hints.go.
+"""
 
 from typing import Final
 
