@@ -16,8 +16,6 @@ from fake_plugin.shortening import cut
 
 #: Each call is asked about each rule, and the memory that they take is the plugin's.
 MOST_RULES: Final = 256
-#: gRPC drops a status of more than 8 KiB, in which one character can be 12 bytes long.
-MOST_CHARACTERS: Final = 512
 
 
 def add(node: Node, body: Body) -> Json:
@@ -27,8 +25,6 @@ def add(node: Node, body: Body) -> Json:
     _, fault = read_fault(body, 0)
     if fault.resource is not None:
         names.require_resource(node.inventory, fault.resource)
-    if isinstance(fault.effect, Fail) and len(fault.effect.text) > MOST_CHARACTERS:
-        body.refuse("fails", f"must have {MOST_CHARACTERS} characters or less")
     if len(node.switchboard.book.entries()) >= MOST_RULES:
         raise Refusal(
             HTTPStatus.CONFLICT,

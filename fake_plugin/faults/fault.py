@@ -37,6 +37,9 @@ CODES: Final = (
     "DATA_LOSS",
     "UNAUTHENTICATED",
 )
+#: What a text of a failure may have: gRPC drops a status of more than 8 KiB, in which one
+#: character can be 12 bytes long.
+MOST_CHARACTERS: Final = 512
 
 
 @dataclass(frozen=True)

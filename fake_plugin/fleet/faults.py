@@ -5,6 +5,7 @@ from typing import Final
 from fake_plugin.faults.fault import (
     CALLS,
     CODES,
+    MOST_CHARACTERS,
     WRONG_ANSWERS,
     Delay,
     Drop,
@@ -51,8 +52,10 @@ def _effect(fault: Mapping) -> Effect:
         fault.refuse("code", "is the code of a call that fails: it goes with fails")
     match kind:
         case "fails":
-            codes = {each: each for each in CODES}
-            return Fail(fault.text("fails"), fault.choice("code", codes, "UNKNOWN"))
+            text, codes = fault.text("fails"), {each: each for each in CODES}
+            if len(text) > MOST_CHARACTERS:
+                fault.refuse("fails", f"must have {MOST_CHARACTERS} characters or less")
+            return Fail(text, fault.choice("code", codes, "UNKNOWN"))
         case "delay":
             return Delay(fault.duration("delay"))
         case "answers":

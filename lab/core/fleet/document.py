@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from fake_plugin.faults.fault import Call, WrongAnswer
+from fake_plugin.faults.fault import MOST_CHARACTERS, Call, WrongAnswer
 from lab.core.fleet.pool_document import Entry, PoolEntry, exactly_one_of
 from lab.core.fleet.scalars import (
     AtLeastOne,
@@ -71,7 +71,7 @@ class FaultEntry(Entry):
     """Which call since the plugin's start is the first to go wrong."""
     times: AtLeastOne | None = None
     """How many calls go wrong. Without it one where `nth` is given, and else all."""
-    fails: Text | None = None
+    fails: Annotated[Text, Field(max_length=MOST_CHARACTERS)] | None = None
     """The call fails with this text."""
     code: Code | None = None
     """The code of gRPC with which it fails. Default: UNKNOWN."""

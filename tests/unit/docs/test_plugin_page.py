@@ -22,14 +22,17 @@ import pytest
 from fake_plugin import events
 from fake_plugin.api.deviceplugin_pb2 import AllocateRequest, ContainerAllocateRequest, Empty
 from fake_plugin.config import read_config
-from fake_plugin.control import server
+from fake_plugin.control import doorway, handler, server
 from fake_plugin.control.exchange import Request
+from fake_plugin.control.faults import MOST_RULES
+from fake_plugin.control.health import MOST_FLAPS
 from fake_plugin.control.metrics import Metrics
 from fake_plugin.control.node import Node
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.routes import _OPEN, ROUTES, Routes
 from fake_plugin.control.token import TokenFile
 from fake_plugin.errors import NotReady, WrongUse
+from fake_plugin.faults.fault import MOST_CHARACTERS
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.hardware.script import Script
 from fake_plugin.health import Health
@@ -134,12 +137,16 @@ def test_statuses_of_errors_are_those_of_the_code() -> None:
 
 
 def test_the_bounds_of_a_call_are_those_of_the_server() -> None:
-    """How many, how long, how large."""
+    """How many, how long, how large; of those that say nothing, and of flaps and rules too."""
     text = PAGE.section("Calling it").text
     assert f"{server.AT_ONCE} calls at a time" in text
     assert f"{server.SECONDS:.0f} seconds" in text
-    assert f"{server.HEAD_BYTES // 1024} KiB of headers" in text
-    assert f"{server.BODY_BYTES // 1024} KiB of body" in text
+    assert f"{handler.HEAD_BYTES // 1024} KiB of headers" in text
+    assert f"{handler.BODY_BYTES // 1024} KiB of body" in text
+    assert f"of {doorway.MOST} such" in text
+    assert f"Up to {MOST_FLAPS} flaps" in PAGE.text
+    assert f"up to {MOST_RULES} rules" in PAGE.text
+    assert f"up to {MOST_CHARACTERS} characters" in PAGE.text
 
 
 @pytest.fixture

@@ -185,6 +185,10 @@ def test_rule_of_the_health_script(
             '.call: is "Register" (the answer to Register has no content that could be wrong)',
         ),
         ("{call: Allocate, hang: false}", ".hang: is false (must be true)"),
+        (
+            "{call: Allocate, fails: " + "é" * 513 + "}",
+            '.fails: is "' + "é" * 40 + '…" (at most 512 characters)',
+        ),
         ("{call: Allocate, fails: x, code: OK}", '.code: is "OK" (a code of gRPC: CANCELLED, '),
     ],
 )

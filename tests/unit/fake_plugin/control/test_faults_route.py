@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from fake_plugin.control.faults import MOST_CHARACTERS, MOST_RULES
+from fake_plugin.control.faults import MOST_RULES
 from fake_plugin.control.node import Node
-from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Hang, Wrong
+from fake_plugin.faults.fault import MOST_CHARACTERS, Delay, Drop, Effect, Fail, Hang, Wrong
 from tests.unit.fake_plugin.control.conftest import GPU, Call
 
 

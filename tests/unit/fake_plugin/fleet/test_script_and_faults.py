@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Fault, Hang, Wrong
+from fake_plugin.faults.fault import MOST_CHARACTERS, Delay, Drop, Effect, Fail, Fault, Hang, Wrong
 from fake_plugin.fleet.plan import Flap, Plan
 from fake_plugin.hardware.breakage import Breakage
 from tests.unit.fake_plugin.fleet.conftest import MODELS
@@ -95,6 +95,7 @@ def test_the_policy_is_read(plan_of: Callable[..., Plan], policy: str, *, sticky
     ("call", "keys", "effect"),
     [
         ("Allocate", {"fails": "busy"}, Fail("busy", "UNKNOWN")),
+        ("Allocate", {"fails": "é" * MOST_CHARACTERS}, Fail("é" * MOST_CHARACTERS)),
         ("Allocate", {"fails": "busy", "code": "UNAVAILABLE"}, Fail("busy", "UNAVAILABLE")),
         ("Register", {"delay": "5s"}, Delay(5)),
         ("PreStartContainer", {"hang": True}, Hang()),
@@ -161,6 +162,10 @@ def test_a_flap_that_cannot_be_is_refused(
         ({"call": "Allocate", "hang": False}, "faults[0].hang must be true"),
         ({"call": "Allocate", "drop": "1s"}, "faults[0].call does not fit: Allocate has no stre"),
         ({"call": "Register", "answers": "empty"}, "faults[0].call does not fit: the answer to "),
+        (
+            {"call": "Allocate", "fails": "é" * (MOST_CHARACTERS + 1)},
+            "faults[0].fails must have 512 characters or less",
+        ),
         ({"call": "Allocate", "fails": "x", "code": "OK"}, "faults[0].code must be one of CANCE"),
         ({"call": "Allocate", "hang": True, "code": "ABORTED"}, "faults[0].code is the code of a"),
         ({"call": "Allocate", "hang": True, "nth": 0}, "faults[0].nth must be a whole number fr"),
