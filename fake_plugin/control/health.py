@@ -9,17 +9,12 @@ from fake_plugin.control.exchange import Json
 from fake_plugin.control.node import Node, written
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.fleet.script import read_breakage
-from fake_plugin.hardware.breakage import Breakage, misfit
-from fake_plugin.hardware.script import Becomes, Turn
+from fake_plugin.hardware.breakage import BECOMES, Becomes, Breakage, misfit
+from fake_plugin.hardware.script import Turn
 from fake_plugin.shortening import few
 
 _TARGETS: Final = ("units", "devices", "cards", "all")
 _KEYS: Final = (*_TARGETS, "resource", "pool", "becomes", "xid", "ecc", "code", "times", "every")
-_BECOMES: Final[dict[str, Becomes]] = {
-    "healthy": "healthy",
-    "unhealthy": "unhealthy",
-    "toggled": "toggled",
-}
 _MOST_TIMES: Final = 10_000
 _MOST_SECONDS: Final = 3600.0
 _LEAST_SECONDS: Final = 0.01
@@ -30,7 +25,7 @@ MOST_FLAPS: Final = 64
 def change(node: Node, body: Body) -> Json:
     """Break or mend what is named; `times` and `every` make a flap of it, which goes on here."""
     body.only(*_KEYS)
-    becomes = body.choice("becomes", _BECOMES)
+    becomes = body.choice("becomes", BECOMES)
     breakage = read_breakage(body)
     found = _targets(node, body)
     for unit, vendor in found.items():
@@ -45,7 +40,7 @@ def change(node: Node, body: Body) -> Json:
         _add(node, turn)
     else:
         with written("the state of the hardware"):
-            _apply(node, tuple(found), becomes, breakage)
+            node.inventory.board.change_units(found, becomes, breakage)
     return {
         "count": len(found),
         "units": few(found),
@@ -96,14 +91,3 @@ def _add(node: Node, turn: Turn) -> None:
             "nothing was changed",
         )
     node.script.add(turn)
-
-
-def _apply(node: Node, units: tuple[str, ...], becomes: Becomes, breakage: Breakage) -> None:
-    board = node.inventory.board
-    match becomes:
-        case "healthy":
-            board.mend_units(units)
-        case "unhealthy":
-            board.break_units(units, breakage)
-        case "toggled":
-            board.toggle_units(units, breakage)

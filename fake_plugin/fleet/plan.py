@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from fake_plugin.faults.fault import Fault
 from fake_plugin.hardware.accelerator import Accelerator
-from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.breakage import Becomes, Breakage
 
 #: How the holders of one device are told apart; `percentage` offers shares of cores and memory.
 SharingStrategy: TypeAlias = Literal["time-slicing", "mps", "percentage"]
@@ -114,7 +114,7 @@ class Flap:
     device: int
     seconds: float
     repeats: bool
-    becomes: Literal["healthy", "unhealthy", "toggled"]
+    becomes: Becomes
     breakage: Breakage
 
 

@@ -1,20 +1,14 @@
 """The health script of the fleet file: which cards break and mend, and when."""
 
 import re
-from collections.abc import Mapping as PlainMapping
-from typing import Final, Literal
+from typing import Final
 
 from fake_plugin.fleet.plan import Flap
-from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
+from fake_plugin.hardware.breakage import BECOMES, DOUBLE_BIT, SINGLE_BIT, Breakage
 from fake_plugin.mapping import Mapping
 
 _KEYS: Final = ("at", "every", "node", "device", "becomes", "xid", "ecc", "code")
 _REASONS: Final = ("xid", "ecc", "code")
-_BECOMES: Final[PlainMapping[str, Literal["healthy", "unhealthy", "toggled"]]] = {
-    "healthy": "healthy",
-    "unhealthy": "unhealthy",
-    "toggled": "toggled",
-}
 #: Eight hexadecimal digits, as in 80E01801.
 FAULT_CODE: Final = re.compile(r"[0-9A-Fa-f]{8}")
 
@@ -32,7 +26,7 @@ def read_flap(flap: Mapping) -> tuple[str, Flap]:
         device=flap.number("device", least=0),
         seconds=flap.duration(when),
         repeats=when == "every",
-        becomes=flap.choice("becomes", _BECOMES),
+        becomes=flap.choice("becomes", BECOMES),
         breakage=read_breakage(flap),
     )
 

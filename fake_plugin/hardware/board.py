@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.breakage import Becomes, Breakage
 from fake_plugin.hardware.state import State, StateFile
 
 #: Tells of a unit and what is wrong with it whether the plugin calls it healthy all the same.
@@ -72,6 +72,16 @@ class Board:
     def make_sticky(self, units: Iterable[str]) -> None:
         """Have units stay unhealthy among others that recover."""
         self._sticky_units.update(units)
+
+    def change_units(self, units: Iterable[str], becomes: Becomes, breakage: Breakage) -> None:
+        """Make units healthy or unhealthy, or toggle them; `breakage` is of those that break."""
+        match becomes:
+            case "healthy":
+                self.mend_units(units)
+            case "unhealthy":
+                self.break_units(units, breakage)
+            case "toggled":
+                self.toggle_units(units, breakage)
 
     def break_units(self, units: Iterable[str], breakage: Breakage) -> None:
         """Break units, each in this way, whatever was wrong with it before."""

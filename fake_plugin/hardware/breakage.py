@@ -1,11 +1,15 @@
 """What can be wrong with a card, in the words of its vendor."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from fake_plugin.hardware.accelerator import Vendor
 
 Kind: TypeAlias = Literal["unspecified", "xid", "ecc", "fault-code"]
+#: What a change makes of units: `toggled` mends the broken ones, and breaks the sound ones.
+Becomes: TypeAlias = Literal["healthy", "unhealthy", "toggled"]
+BECOMES: Final[Mapping[str, Becomes]] = {each: each for each in get_args(Becomes)}
 
 #: Errors of the application and not of the card: NVIDIA's plugin does not call the card unhealthy.
 #: Source: NVIDIA/k8s-device-plugin, internal/rm/health.go.

@@ -10,14 +10,12 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from fake_plugin import events
 from fake_plugin.hardware.board import Board
-from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.breakage import Becomes, Breakage
 from fake_plugin.log import Sparingly, say
-
-Becomes: TypeAlias = Literal["healthy", "unhealthy", "toggled"]
 
 _REPEAT_SECONDS: Final = 60.0
 
@@ -109,7 +107,7 @@ class Script:
 
     def _try(self, turn: Turn) -> None:
         try:
-            self._make(turn)
+            self._board.change_units(turn.units, turn.becomes, turn.breakage)
         except OSError as problem:
             if self._failure_said.is_due(str(problem)):
                 say(events.STATE_NOT_WRITTEN, reason=str(problem))
@@ -131,12 +129,3 @@ class Script:
             return
         left = None if turn.times is None else turn.times - 1
         self._plan(replace(turn, times=left), time.monotonic() + turn.every)
-
-    def _make(self, turn: Turn) -> None:
-        match turn.becomes:
-            case "healthy":
-                self._board.mend_units(turn.units)
-            case "unhealthy":
-                self._board.break_units(turn.units, turn.breakage)
-            case "toggled":
-                self._board.toggle_units(turn.units, turn.breakage)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from fake_plugin.faults.fault import MOST_CHARACTERS, Call, WrongAnswer
+from fake_plugin.hardware.breakage import Becomes
 from lab.core.fleet.pool_document import Entry, PoolEntry, exactly_one_of
 from lab.core.fleet.scalars import (
     AtLeastOne,
@@ -35,7 +36,7 @@ class FlapEntry(Entry):
     """The node, as `<pool>-<index>`."""
     device: Index
     """The index of the device on its node."""
-    becomes: Literal["healthy", "unhealthy", "toggled"]
+    becomes: Becomes
     """What the device becomes."""
     xid: AtLeastOne | None = None
     """The number of the error that NVIDIA's driver reports."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.hardware.board import Board
-from fake_plugin.hardware.breakage import IGNORED_XIDS, Breakage
+from fake_plugin.hardware.breakage import BECOMES, IGNORED_XIDS, Becomes, Breakage
 from fake_plugin.hardware.state import State, StateFile
 
 LOST = Breakage("xid", "79")
@@ -26,6 +26,23 @@ def test_a_broken_unit_is_unhealthy_until_it_is_mended(tmp_path: Path) -> None:
     assert board.unhealthy() == {"a", "b"}
     board.mend_units(["a"])
     assert (set(board.unhealthy()), board.breakage("a"), board.breakage("b")) == ({"b"}, None, LOST)
+
+
+@pytest.mark.parametrize(
+    ("becomes", "unhealthy"),
+    [("healthy", {"c"}), ("unhealthy", {"a", "b", "c"}), ("toggled", {"b", "c"})],
+)
+def test_a_change_is_of_the_units_that_it_names(
+    tmp_path: Path, becomes: Becomes, unhealthy: set[str]
+) -> None:
+    """Whether a call asks for it or a script: of `a`, which is broken, and `b`, which is sound."""
+    assert becomes in BECOMES
+    board = start(tmp_path)
+    board.break_units(["a", "c"], Breakage())
+    board.change_units(["a", "b"], becomes, LOST)
+    assert board.unhealthy() == unhealthy
+    expected = {"healthy": None, "unhealthy": LOST, "toggled": LOST}[becomes]
+    assert board.breakage("b") == expected
 
 
 def test_what_is_broken_stays_broken_over_a_restart(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.hardware.board import Board
-from fake_plugin.hardware.breakage import Breakage
-from fake_plugin.hardware.script import Becomes, Script, Turn
+from fake_plugin.hardware.breakage import Becomes, Breakage
+from fake_plugin.hardware.script import Script, Turn
 from fake_plugin.hardware.state import State, StateFile
 from tests.unit.fake_plugin.conftest import Said
 from tests.unit.waiting import wait_until
