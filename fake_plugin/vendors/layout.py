@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card, Partition
@@ -21,32 +20,21 @@ def parts_of(share: Share, card: Card, name: NamePart) -> tuple[Partition, ...] 
     """Return the parts that a card is cut into, or None where it is whole.
 
     No parts are those of a card that is in partition mode and has none. Where all cards are cut
-    alike (strategy single), one that was added to the pool is cut as the first one is.
+    alike (strategy single), one that was added to the pool is cut as the first one is. That the
+    card has the profiles is a rule of the fleet (`fake_plugin.hardware.layout`).
     """
-    profiles = _profiles(share, card.index)
-    if profiles is None:
+    cut = _cut(share, card.index)
+    if cut is None:
         return None
-    cut = enumerate(_profile(share, card, each) for each in profiles)
-    return tuple(Partition(name(card, profile, at), card, at, profile) for at, profile in cut)
+    known = {each.name: each for each in card.model.profiles} if card.model else {}
+    profiles = enumerate(known[each] for each in cut)
+    return tuple(Partition(name(card, profile, at), card, at, profile) for at, profile in profiles)
 
 
-def _profiles(share: Share, index: int) -> tuple[str, ...] | None:
+def _cut(share: Share, index: int) -> tuple[str, ...] | None:
     partitions = share.partitions
     if partitions is None or partitions.strategy == "none":
         return None
     if index >= share.count and partitions.strategy == "single":
         return partitions.layout.get(0)
     return partitions.layout.get(index)
-
-
-def _profile(share: Share, card: Card, name: str) -> Profile:
-    profile = card.model.profile(name) if card.model else None
-    if profile is None:
-        raise WrongUse(
-            f"the accelerator has no partition profile {name}",
-            where=f"pool {share.pool}",
-            seen=", ".join(each.name for each in card.model.profiles) if card.model else "",
-            remedy="use one of the accelerator's profiles",
-            key=("partitions", "layout"),
-        )
-    return profile

@@ -6,8 +6,8 @@
     mixed          nvidia.com/gpu        nvidia.com/mig-<profile>, with + as .
 
 A resource without devices is not offered: where all GPUs are cut up and the strategy is mixed,
-there is no nvidia.com/gpu. What `single` refuses, the fleet's own rules do
-(`fake_plugin.hardware.layout`).
+there is no nvidia.com/gpu. What `single` and MPS refuse, the fleet's own rules do
+(`fake_plugin.hardware.layout`, `fake_plugin.fleet.pool_rules`).
 
 Shares of cores and memory are offered as Tencent's qGPU has them, 100 cores to a card and units of
 1 GiB: tke.cloud.tencent.com/qgpu-core and -memory. An alias of the pool replaces what is before the
@@ -19,7 +19,6 @@ from dataclasses import replace
 from typing import Final
 
 from fake_plugin.device import Device
-from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
 from fake_plugin.vendors import sharing
@@ -36,7 +35,10 @@ _BETWEEN: Final = "::"
 
 
 def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:
-    """Return the resources of a pool's GPUs; raises `WrongUse` where MPS meets MIG devices."""
+    """Return the resources of a pool's GPUs.
+
+    Raises `WrongUse` where memory is shared out of which too little is there, or nothing is known.
+    """
     found = _offers(share, cards, Answers(share, place))
     if not uses_cdi(share.answering):
         return found
@@ -63,13 +65,6 @@ def _devices(share: Share, card: Card) -> Iterator[Device]:
     if parts is None:
         yield Device(card.uid, card)
     for part in parts or ():
-        if share.sharing and share.sharing.strategy == "mps":
-            raise WrongUse(
-                "sharing using MPS is not supported for MIG devices",
-                where=f"pool {share.pool}",
-                remedy="share by time-slicing, or do not cut up the GPUs",
-                key=("sharing", "strategy"),
-            )
         yield Device(part.uid, card, part)
 
 

@@ -129,17 +129,6 @@ def test_shares_of_cores_and_memory_have_short_and_different_names() -> None:
     )
 
 
-def test_mps_is_refused_on_mig_devices() -> None:
-    """NVIDIA's plugin refuses to start on them."""
-    share = pool(H100, partitions=cut("mixed", {0: SEVEN}), sharing=Sharing("mps", 2))
-    with pytest.raises(WrongUse, match="sharing using MPS is not supported for MIG") as caught:
-        offers_of(share)
-    assert (caught.value.where, caught.value.remedy) == (
-        "pool p",
-        "share by time-slicing, or do not cut up the GPUs",
-    )
-
-
 def test_a_gpu_that_was_added_is_cut_as_the_first_where_all_are_alike() -> None:
     """Otherwise the plugin would refuse to start again; where they differ, it is whole."""
     single = pool(H100, 1, partitions=cut("single", {0: ("3g.40gb", "3g.40gb")}))
@@ -149,13 +138,6 @@ def test_a_gpu_that_was_added_is_cut_as_the_first_where_all_are_alike() -> None:
     assert [(each.partition and each.partition.index) for each in offer.devices] == [0, 1]
     (offer,) = nvidia.offers(mixed, [added])
     assert (offer.resource, offer.devices[0].id) == ("nvidia.com/gpu", added.uid)
-
-
-def test_a_profile_that_the_gpu_does_not_have_is_named() -> None:
-    """What it has is said beside it."""
-    with pytest.raises(WrongUse, match=r"no partition profile 1g\.5gb") as caught:
-        offers_of(pool(H100, partitions=cut("mixed", {0: ("1g.5gb",)})))
-    assert "1g.10gb" in caught.value.seen
 
 
 @pytest.mark.parametrize(
