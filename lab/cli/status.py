@@ -31,6 +31,10 @@ def refuse_unready(seen: "LabStatus") -> None:
     if not seen.ready:
         raise CheckFailed(
             f"the lab {seen.name!r} is not ready",
-            remedy="see what the plugins and the machine say",
-            commands=(f"gpulab logs --name {seen.name}", "gpulab doctor"),
+            remedy="see what is broken on purpose, and what the plugins and the machine say",
+            commands=(
+                f"gpulab inject list --name {seen.name}",
+                f"gpulab logs --name {seen.name}",
+                "gpulab doctor",
+            ),
         )

@@ -63,12 +63,19 @@ def _unusual(seen: Json) -> Iterator[str]:
     for pool, number in seen["added"].items():
         yield f"{pool}: {counted(number, 'card')} added"
     for flap in seen["flaps"]:
-        left = "for ever" if flap["left"] is None else f"{flap['left']} times more"
-        yield f"{', '.join(flap['units'])}: {flap['becomes']}, {left}"
+        yield f"{', '.join(flap['units'])}: {flap['becomes']}, {_turns(flap)}"
     for rule in seen["faults"]:
         spent = ", spent" if rule["spent"] else ""
         yield f"rule {described(rule)} (seen {rule['seen']}, met {rule['hit']}{spent})"
     yield from seen["problems"]
+
+
+def _turns(flap: Json) -> str:
+    """Return how often a flap is still to come; a step of the fleet's script comes once."""
+    if flap["every"] is None:
+        return "once, later"
+    left = "for ever" if flap["left"] is None else f"{flap['left']} times more"
+    return f"every {flap['every']}, {left}"
 
 
 def _state(device: dict[str, Any]) -> str:

@@ -19,7 +19,8 @@ t-lab-worker         Ready  chapter fake.example.com/device        2           2
 """
 NOT_READY = """\
 error: the lab 't-lab' is not ready
-  next:  see what the plugins and the machine say
+  next:  see what is broken on purpose, and what the plugins and the machine say
+         $ gpulab inject list --name t-lab
          $ gpulab logs --name t-lab
          $ gpulab doctor
 """

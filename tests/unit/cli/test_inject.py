@@ -12,6 +12,7 @@ from fake_plugin.faults.fault import Fault, Hang
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.script import Turn
 from fake_plugin.journal import Record
 from lab.cli.inject.calls import ANSWERS, CALLS
 from lab.cli.inject.health import ECC
@@ -318,6 +319,28 @@ def test_what_goes_wrong_is_listed(plugins: tuple[Plugin, Plugin], capsys: Outpu
         "  rule rule-1: Allocate hangs, call 1 (seen 1, met 1, spent)\n"
         "\nNext:\n  gpulab inject clear --name t-lab\n  gpulab journal --name t-lab\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("every", "times", "told"),
+    [
+        (None, None, "unhealthy, once, later"),
+        (3600.0, None, "unhealthy, every 3600s, for ever"),
+        (3600.0, 4, "unhealthy, every 3600s, 4 times more"),
+    ],
+)
+def test_flaps_say_how_often_they_are_to_come(
+    plugins: tuple[Plugin, Plugin],
+    capsys: Output,
+    every: float | None,
+    times: int | None,
+    told: str,
+) -> None:
+    """A step of a fleet's script comes once; others go on."""
+    turn = Turn(("GPU-1",), "unhealthy", Breakage(), 3600.0, every, times)
+    plugins[0].node.script.add(turn)
+    assert inject("list") == 0
+    assert f"  GPU-1: {told}\n" in capsys.readouterr().out
 
 
 def test_one_rule_is_removed(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:
