@@ -47,7 +47,10 @@ class Health:
 
 
 class HealthServer:
-    """Answers the check on a TCP port; raises `NotReady` where the port cannot be had."""
+    """Answers the check on a TCP port; raises `NotReady` where the port cannot be had.
+
+    `port` is the one that it listens on: where the address has port 0, the system chooses it.
+    """
 
     def __init__(self, health: Health, address: str) -> None:
         self._health = health
@@ -58,7 +61,7 @@ class HealthServer:
         handlers = grpc.method_handlers_generic_handler("grpc.health.v1.Health", {"Check": check})
         self._server.add_generic_rpc_handlers((handlers,))
         try:
-            self._server.add_insecure_port(address)
+            self.port = self._server.add_insecure_port(address)
         except RuntimeError as problem:
             self._workers.shutdown()
             raise NotReady(

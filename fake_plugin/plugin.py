@@ -58,7 +58,7 @@ class Plugin:
             for resource in resources
         ]
         self._tools = self._tools_of(config)
-        self._health = HealthServer(health, config.health) if config.health else None
+        self.health_check = HealthServer(health, config.health) if config.health else None
         self._threads = [
             threading.Thread(target=registration.run, name="registration")
             for registration in self._registrations
@@ -92,8 +92,8 @@ class Plugin:
             thread.join()
         if self._tools:
             self._tools.stop()
-        if self._health:
-            self._health.stop()
+        if self.health_check:
+            self.health_check.stop()
         if self._watch:
             self._watch.stop()
 

@@ -17,16 +17,9 @@ SERVING: Final = b"\x08\x01"
 NOT_SERVING: Final = b"\x08\x02"
 
 
-@pytest.fixture
-def address() -> str:
-    """Return an address that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
-
-
-def check(address: str) -> bytes:
+def check(port: int) -> bytes:
     """Ask as a kubelet does, with an empty request; return the bytes of the answer."""
-    with grpc.insecure_channel(address, options=CHANNEL_OPTIONS) as channel:
+    with grpc.insecure_channel(f"127.0.0.1:{port}", options=CHANNEL_OPTIONS) as channel:
         call: grpc.UnaryUnaryMultiCallable[bytes, bytes]
         call = channel.unary_unary("/grpc.health.v1.Health/Check")
         return call(b"", timeout=5, wait_for_ready=True)
@@ -44,14 +37,15 @@ def test_every_resource_counts() -> None:
 
 
 def test_a_plugin_is_ready_while_it_is_watched(
-    kubelet: DeviceManager, start_plugin: StartPlugin, address: str
+    kubelet: DeviceManager, start_plugin: StartPlugin
 ) -> None:
     """The answer follows the kubelet: gone, it is no longer ready."""
-    start_plugin(health=address)
+    server = start_plugin(health="127.0.0.1:0").health_check
+    assert server
     wait_for_devices(kubelet, RESOURCE, 2)
-    wait_until("it to be ready", lambda: check(address) == SERVING)
+    wait_until("it to be ready", lambda: check(server.port) == SERVING)
     kubelet.stop()
-    wait_until("it to be no longer ready", lambda: check(address) == NOT_SERVING)
+    wait_until("it to be no longer ready", lambda: check(server.port) == NOT_SERVING)
 
 
 def test_a_node_without_devices_is_ready() -> None:

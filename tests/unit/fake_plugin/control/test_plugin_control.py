@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from fake_plugin.fleet.plan import Flap, Plan, Share
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.plugin import Plugin
 from lab.embedded.kubelet.device_manager import DeviceManager
-from tests.unit.fake_plugin.conftest import RESOURCE, TIMING
+from tests.unit.fake_plugin.conftest import RESOURCE, TIMING, Said
 from tests.unit.fake_plugin.control.conftest import TOKEN
 from tests.unit.fake_plugin.kubelet import sockets_told, wait_for_devices
 from tests.unit.waiting import wait_until
@@ -28,19 +29,11 @@ Start = Callable[..., Plugin]
 
 
 @pytest.fixture
-def port() -> int:
-    """Return a port of loopback that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
-
-
-@pytest.fixture
-def config(folder: Path, tmp_path: Path, port: int) -> Config:
+def config(folder: Path, tmp_path: Path) -> Config:
     """Return what a plugin with a control API was told."""
     token = tmp_path / "token"
     token.write_text(TOKEN)
-    address = f"127.0.0.1:{port}"
-    return Config(Path("not-read"), "worker", folder, tmp_path, None, address, token)
+    return Config(Path("not-read"), "worker", folder, tmp_path, None, "127.0.0.1:0", token)
 
 
 @pytest.fixture
@@ -58,11 +51,23 @@ def start(config: Config) -> Iterator[Start]:
 
 
 @pytest.fixture
-def call(port: int) -> Callable[..., tuple[int, Any]]:
+def address(said: Said) -> Callable[[], tuple[str, int]]:
+    """Return what tells where the API is, in the words of the plugin that was started."""
+
+    def told() -> tuple[str, int]:
+        (listening,) = said("control-listening")
+        host, _, port = str(listening["address"]).rpartition(":")
+        return host, int(port)
+
+    return told
+
+
+@pytest.fixture
+def call(address: Callable[[], tuple[str, int]]) -> Callable[..., tuple[int, Any]]:
     """Return what calls the API."""
 
     def told(method: str, path: str, body: object = None) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection = http.client.HTTPConnection(*address(), timeout=20)
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         connection.request(method, path, json.dumps(body), headers)
         response = connection.getresponse()
@@ -148,14 +153,14 @@ def test_the_fleets_script_runs(kubelet: DeviceManager, start: Start) -> None:
 
 
 def test_a_flood_of_calls_does_not_keep_the_kubelet_waiting(
-    kubelet: DeviceManager, start: Start, call: Call, port: int
+    kubelet: DeviceManager, start: Start, call: Call, address: Callable[[], tuple[str, int]]
 ) -> None:
     """Large bodies, slow senders and two hundred callers at once: devices come and go as ever."""
     start()
     wait_for_devices(kubelet, RESOURCE, 2)
     with ExitStack() as stack, ThreadPoolExecutor(32) as callers:
         for _ in range(AT_ONCE - 1):
-            slow = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            slow = stack.enter_context(socket.create_connection(address()))
             slow.sendall(b"POST /v1/health HTTP/1.0\r\nContent-Len")
         bodies = [{"cards": ["0"], "becomes": "toggled"}, "x" * 10 * 1024 * 1024]
         flood = [
@@ -180,7 +185,10 @@ def test_a_token_that_is_too_short_keeps_the_plugin_from_starting(
         start()
 
 
-def test_a_port_that_is_taken_keeps_the_plugin_from_starting(port: int, start: Start) -> None:
-    """The error has the system's words."""
-    with socket.create_server(("127.0.0.1", port)), pytest.raises(NotReady, match="--control"):
-        start()
+def test_a_port_that_is_taken_keeps_the_plugin_from_starting(config: Config) -> None:
+    """The error has the address, and the system's words."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(NotReady, match="--control") as caught:
+            Plugin(replace(config, control=taken), Plan((SHARE,)), TIMING)
+    assert (caught.value.where, "in use" in caught.value.seen) == (taken, True)
