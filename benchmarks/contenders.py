@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from benchmarks.node import Running, new_node
-from benchmarks.ours import Fleet, broken_at, prepare
+from benchmarks.ours import Fleet, last_change, prepare
 
 
 @dataclass(frozen=True)
 class Contestant:
     """A plugin in the ring: `devices` are those of its first list.
 
-    `flap` changes the first device; `broken_at` says when the hardware was last changed, in seconds
-    as `time.time` has them.
+    `flap` changes the first device; `last_change` says when the hardware was last changed, in
+    seconds as `time.time` has them, and how much of it is broken since.
     """
 
     running: Running
     devices: list[str]
     flap: Callable[[], None]
-    broken_at: Callable[[], float]
+    last_change: Callable[[], tuple[float, int]]
 
 
 class Contender(Protocol):
@@ -73,7 +73,7 @@ class Ours:
                     running,
                     devices,
                     flap=lambda: control.flap(devices[0]),
-                    broken_at=lambda: broken_at(node.state_dir),
+                    last_change=lambda: last_change(node.state_dir),
                 )
 
 

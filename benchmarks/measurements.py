@@ -204,15 +204,21 @@ def _flap_ms(contestant: Contestant, unhealthy: int) -> float:
 
 
 def _script_ms(contestant: Contestant, flaps: int) -> Iterator[float]:
-    before = 0.0
+    before = -1
     for _ in range(flaps):
         message = contestant.running.plugin.next_list()
-        broken_at = contestant.broken_at()
-        passed = (message.wall - broken_at) * 1000
-        # The list came after the flap that follows, which has been written down meanwhile.
-        is_late = before and (broken_at - before) * 1000 > 1.5 * _SCRIPT_MS
-        yield passed + _SCRIPT_MS if is_late else passed
-        before = broken_at
+        changed_at, broken = contestant.last_change()
+        yield (message.wall - changed_at) * 1000 + lateness_ms(message.unhealthy(), broken, before)
+        before = message.unhealthy()
+
+
+def lateness_ms(unhealthy: int, broken: int, before: int) -> float:
+    """Return what is to be added to the age of the last change, to have that of a list's own.
+
+    A list that shows other than what is broken now has come after the next flap; one that shows
+    what the list before it showed stands for two flaps.
+    """
+    return _SCRIPT_MS if unhealthy in {1 - broken, before} else 0.0
 
 
 def _allocations_ms(contestant: Contestant, number: int, calls: int) -> list[float]:

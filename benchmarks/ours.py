@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import secrets
 import socket
 import sys
@@ -101,13 +102,14 @@ def prepare(node: Node, fleet: Fleet) -> tuple[tuple[str, ...], Control]:
     return (sys.executable, "-m", "fake_plugin", *options), control
 
 
-def broken_at(state_dir: Path) -> float:
-    """Return when the hardware of a node was last changed, in seconds as `time.time` has them.
+def last_change(state_dir: Path) -> tuple[float, int]:
+    """Return when a node's hardware was last changed, as `time.time` has it, and what is broken.
 
     The plugin writes it down before it tells anybody. The system's clock for files is up to 4 ms
     behind, never ahead.
     """
-    return (state_dir / "hardware.json").stat().st_mtime
+    with (state_dir / "hardware.json").open("rb") as file:
+        return os.fstat(file.fileno()).st_mtime, len(json.load(file)["content"]["broken"])
 
 
 def _free_port() -> int:
