@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.contenders import Ours
 from benchmarks.figures import Row, Table
-from benchmarks.measurements import Bench, Extent
+from benchmarks.measurements import Bench, Extent, lateness_ms
 from benchmarks.plugin import main, report
 from lab.core.exit_codes import ExitCode
 from lab.core.progress import Progress
@@ -48,6 +48,17 @@ def test_a_missed_budget_is_told_with_its_figure(
     table = Table(("ours",), [Row("flap", "ms", {"ours": figure}, 50.0)])
     assert report(table) is code
     assert capsys.readouterr().out == "\n".join(table.lines()) + "\n" + told
+
+
+@pytest.mark.parametrize(
+    ("unhealthy", "broken", "before", "late"),
+    [(1, 1, 0, 0.0), (0, 0, 1, 0.0), (1, 1, -1, 0.0), (1, 0, 0, 80.0), (1, 1, 1, 80.0)],
+)
+def test_a_list_after_the_next_flap_is_late(
+    unhealthy: int, broken: int, before: int, late: float
+) -> None:
+    """It is told by what it shows: a flap itself may be late, and its list in time."""
+    assert lateness_ms(unhealthy, broken, before) == late
 
 
 def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
