@@ -19,6 +19,7 @@ from tests.unit.embedded.conftest import (
 )
 from tests.unit.embedded.plugin import RESOURCE, healthy, refusal
 from tests.unit.embedded.pods import pod_of
+from tests.unit.waiting import wait_until
 
 OLD = pytest.mark.parametrize("profile", ["1.34", "1.35", "1.36"], indirect=True)
 NEW = pytest.mark.parametrize("profile", ["1.37"], indirect=True)
@@ -119,6 +120,8 @@ def test_a_socket_may_be_registered_twice(
     """It is accepted while it lives, and can come back after its end."""
     plugin = serve(healthy("a", "b"))
     plugin.register()
+    # A list that came after the first end would bring the devices back.
+    wait_until("the list of the second stream", lambda: kubelet.registrations[-1].lists == 1)
     lose(kubelet, plugin)
     assert view_after_tick(kubelet) == (2, 0)
     again = start_plugin()
