@@ -20,6 +20,7 @@ its testdata for the numbers of a card with eight partitions.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
@@ -74,10 +75,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
     if sharing.by_percentage(share):
         names = (f"{share.alias}-core", f"{share.alias}-memory") if share.alias else _SHARES
         return sharing.offers_of_shares(share, names, cards, answer)
-    named: dict[str, list[Device]] = {}
-    for each in cards:
-        for device in _devices(share, each):
-            named.setdefault(_resource(share, device), []).append(device)
+    named = layout.devices_by_resource(share, cards, _part_name, partial(_resource, share))
     none = {share.alias or _GPU: list[Device]()}
     return sharing.offers_of(share, named or none, _BETWEEN, answer)
 
@@ -91,14 +89,6 @@ def files_of(device: Device) -> Iterator[str]:
         number += device.partition.index
     yield f"/dev/dri/card{_FIRST_CARD + number}"
     yield f"/dev/dri/renderD{_FIRST_RENDER + number}"
-
-
-def _devices(share: Share, gpu: Card) -> Iterator[Device]:
-    parts = layout.parts_of(share, gpu, _part_name)
-    if parts is None:
-        yield Device(gpu.uid, gpu)
-    for part in parts or ():
-        yield Device(part.uid, gpu, part)
 
 
 def _part_name(gpu: Card, _profile: Profile, index: int) -> str:

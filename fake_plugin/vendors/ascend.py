@@ -21,7 +21,7 @@ Project-HAMi/ascend-device-plugin, internal/server; the manual of npu-smi for th
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -84,11 +84,11 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
             remedy="use the dialect hami, or partitions with a layout of vNPUs",
             key=("sharing", "strategy"),
         )
-    named: dict[str, list[Device]] = {}
-    for each in cards:
-        for device in _devices(share, each):
-            name = f"{_PREFIX}{_kind(device)}" if device.partition else whole
-            named.setdefault(name, []).append(device)
+
+    def resource(device: Device) -> str:
+        return f"{_PREFIX}{_kind(device)}" if device.partition else whole
+
+    named = layout.devices_by_resource(share, cards, _vnpu_name, resource)
     found = sharing.offers_of(share, named or {whole: []}, _BETWEEN, answers.container)
     return tuple(replace(offer, preferred=False) for offer in found)
 
@@ -112,14 +112,6 @@ def _of_hami(share: Share, cards: Sequence[Card], answers: "_Answers") -> tuple[
         several or replace(share, sharing=None), {name: devices}, _BETWEEN, answers.container
     )
     return (*(replace(offer, preferred=False) for offer in whole), *shares)
-
-
-def _devices(share: Share, npu: Card) -> Iterator[Device]:
-    parts = layout.parts_of(share, npu, _vnpu_name)
-    if parts is None:
-        yield Device(npu.uid, npu)
-    for part in parts or ():
-        yield Device(part.uid, npu, part)
 
 
 def _vnpu_name(npu: Card, profile: Profile, index: int) -> str:

@@ -1,8 +1,9 @@
 """Where the cards of a pool sit, and how they are cut up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
+from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card, Partition
@@ -29,6 +30,25 @@ def parts_of(share: Share, card: Card, name: NamePart) -> tuple[Partition, ...] 
     known = {each.name: each for each in card.model.profiles} if card.model else {}
     profiles = enumerate(known[each] for each in cut)
     return tuple(Partition(name(card, profile, at), card, at, profile) for at, profile in profiles)
+
+
+def devices_by_resource(
+    share: Share, cards: Iterable[Card], name: NamePart, resource: Callable[[Device], str]
+) -> dict[str, list[Device]]:
+    """Return what the cards are offered as, cards and parts, by the resource of each."""
+    found: dict[str, list[Device]] = {}
+    for card in cards:
+        for device in _devices(share, card, name):
+            found.setdefault(resource(device), []).append(device)
+    return found
+
+
+def _devices(share: Share, card: Card, name: NamePart) -> Iterator[Device]:
+    parts = parts_of(share, card, name)
+    if parts is None:
+        yield Device(card.uid, card)
+    for part in parts or ():
+        yield Device(part.uid, card, part)
 
 
 def _cut(share: Share, index: int) -> tuple[str, ...] | None:

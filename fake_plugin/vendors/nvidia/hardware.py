@@ -6,7 +6,7 @@ from typing import Final
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Profile
-from fake_plugin.hardware.card import Card, Partition
+from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.gpu_instances import ids_of_parts
 from fake_plugin.vendors import identity, layout
 
@@ -42,9 +42,9 @@ def card(node: str, share: Share, index: int, minor: int) -> Card:
     )
 
 
-def mig_devices(share: Share, gpu: Card) -> tuple[Partition, ...] | None:
-    """Return the MIG devices of a GPU, as `MIG-<uuid>`, or None where MIG mode is off."""
-    return layout.parts_of(share, gpu, _mig_name)
+def mig_name(gpu: Card, profile: Profile, index: int) -> str:
+    """Return the name of a GPU's `index`-th MIG device, as `MIG-<uuid>`."""
+    return f"MIG-{identity.of_part(gpu.uid, profile.name, index)}"
 
 
 def index_of(device: Device) -> str:
@@ -61,11 +61,8 @@ def files_of(share: Share, device: Device) -> Iterator[str]:
     """
     yield f"/dev/nvidia{device.card.minor}"
     if device.partition is not None:
-        instance = ids_of_parts(mig_devices(share, device.card) or ())[device.unit]
+        parts = layout.parts_of(share, device.card, mig_name) or ()
+        instance = ids_of_parts(parts)[device.unit]
         cap = _FIRST_CAP + device.card.minor * _CAPS_OF_GPU + instance * _CAPS_OF_INSTANCE
         yield f"/dev/nvidia-caps/nvidia-cap{cap}"
         yield f"/dev/nvidia-caps/nvidia-cap{cap + 1}"
-
-
-def _mig_name(gpu: Card, profile: Profile, index: int) -> str:
-    return f"MIG-{identity.of_part(gpu.uid, profile.name, index)}"

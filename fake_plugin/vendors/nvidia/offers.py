@@ -14,16 +14,17 @@ Shares of cores and memory are offered as Tencent's qGPU has them, 100 cores to 
 dash there, and nvidia.com/gpu elsewhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import sharing
+from fake_plugin.vendors import layout, sharing
 from fake_plugin.vendors.nvidia.answers import Answers
-from fake_plugin.vendors.nvidia.hardware import mig_devices
+from fake_plugin.vendors.nvidia.hardware import mig_name
 from fake_plugin.vendors.nvidia.naming import uses_cdi
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place
@@ -52,20 +53,9 @@ def _offers(share: Share, cards: Sequence[Card], answers: Answers) -> tuple[Offe
         name = share.alias or _QGPU
         names = (f"{name}-core", f"{name}-memory")
         return sharing.offers_of_shares(share, names, cards, answers.share_of_cards)
-    named: dict[str, list[Device]] = {}
-    for card in cards:
-        for device in _devices(share, card):
-            named.setdefault(_resource(share, device), []).append(device)
+    named = layout.devices_by_resource(share, cards, mig_name, partial(_resource, share))
     none = {share.alias or _GPU: list[Device]()}
     return sharing.offers_of(share, named or none, _BETWEEN, answers.container)
-
-
-def _devices(share: Share, card: Card) -> Iterator[Device]:
-    parts = mig_devices(share, card)
-    if parts is None:
-        yield Device(card.uid, card)
-    for part in parts or ():
-        yield Device(part.uid, card, part)
 
 
 def _resource(share: Share, device: Device) -> str:
