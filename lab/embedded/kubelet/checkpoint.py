@@ -8,7 +8,6 @@ on every list of devices, after an allocation and when a resource expires, and n
 
 import base64
 import binascii
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -16,11 +15,14 @@ from typing import Final
 from google.protobuf.message import DecodeError
 from pydantic import BaseModel, ValidationError
 
+from fake_plugin import replacement
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from lab.embedded.kubelet import checksum
 from lab.embedded.kubelet.holdings import Holding, Holdings
 
 NAME: Final = "kubelet_internal_checkpoint"
+#: Nobody but the kubelet reads it.
+_PRIVATE: Final = 0o600
 
 
 class CheckpointDamaged(Exception):
@@ -70,14 +72,7 @@ def write_checkpoint(
         RegisteredDevices={resource: list(ids) for resource, ids in registered.items()},
     )
     text = _File(Data=data, Checksum=data.checksum()).model_dump_json()
-    with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".", delete=False) as file:
-        try:
-            file.write(text)
-            file.flush()
-            Path(file.name).replace(folder / NAME)
-        except OSError:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+    replacement.replace(folder / NAME, [text], _PRIVATE)
 
 
 def read_checkpoint(folder: Path) -> tuple[Holdings, list[str]]:
