@@ -1,6 +1,8 @@
 """Stand-ins for what surrounds the lab: the programs on the PATH, and a progress that is kept."""
 
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,14 @@ from tests.unit.stand_ins.engine import DOCKER, EMPTY, FakeEngine
 # How long an example takes is the machine's affair, and no property of the code.
 settings.register_profile("gpu-lab", deadline=None)
 settings.load_profile("gpu-lab")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Return a folder for sockets; pytest's own may have too long a path."""
+    path = Path(tempfile.mkdtemp(prefix="gp-", dir="/tmp"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Device managers on virtual time, and plugins that are ended with the test."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,14 +20,6 @@ from tests.unit.waiting import wait_until
 StartKubelet = Callable[[Settings], DeviceManager]
 StartPlugin = Callable[..., ScriptedPlugin]
 Serve = Callable[..., ScriptedPlugin]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Return a folder for sockets; pytest's own may have too long a path."""
-    path = Path(tempfile.mkdtemp(prefix="gp-", dir="/tmp"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import copy
 import itertools
 import logging
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -52,14 +50,6 @@ RESTLESS = replace(TIMING, look=0.01)
 
 StartPlugin = Callable[..., Plugin]
 Said = Callable[[str], list[dict[str, object]]]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Return a folder for sockets; pytest's own may have too long a path."""
-    path = Path(tempfile.mkdtemp(prefix="gp-", dir="/tmp"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture
