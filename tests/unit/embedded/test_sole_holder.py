@@ -166,6 +166,4 @@ class Events(RuleBasedStateMachine):
 
 def test_no_device_has_two_holders_at_any_time() -> None:
     """Two hundred events and more, on every version and policy."""
-    run_state_machine_as_test(
-        Events, settings=settings(max_examples=12, stateful_step_count=30, deadline=None)
-    )
+    run_state_machine_as_test(Events, settings=settings(max_examples=12, stateful_step_count=30))

@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_plugin import list_size
@@ -126,7 +126,6 @@ def shares() -> st.SearchStrategy[Share]:
     )
 
 
-@settings(deadline=None)
 @given(shares())
 def test_no_list_is_longer_than_was_told(share: Share) -> None:
     """With every device unhealthy, the real list keeps to the size that was counted on."""

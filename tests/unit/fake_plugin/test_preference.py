@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_plugin.device import Device
@@ -130,7 +130,6 @@ def resources(draw: st.DrawFn) -> list[Device]:
     ]
 
 
-@settings(deadline=None)
 @given(resources(), st.data(), st.sampled_from(SPREADS))
 def test_an_answer_is_always_one_that_the_kubelet_can_use(
     devices: list[Device], data: st.DataObject, spread: Spread
@@ -149,7 +148,6 @@ def test_an_answer_is_always_one_that_the_kubelet_can_use(
     assert answer[: len(wanted)] == wanted
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=10), st.data())
 def test_no_choice_has_fewer_numa_nodes(numa: list[int], data: st.DataObject) -> None:
     """The number of nodes is the least that can hold as many devices."""
@@ -162,7 +160,6 @@ def test_no_choice_has_fewer_numa_nodes(numa: list[int], data: st.DataObject) ->
     assert len(taken) == least
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=5), st.data())
 def test_distributed_replicas_even_out(held: list[int], data: st.DataObject) -> None:
     """No card takes another replica while a free one is held less."""

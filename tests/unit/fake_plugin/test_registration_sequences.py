@@ -134,4 +134,4 @@ class Sequences(RuleBasedStateMachine):
 
 
 TestSequences = Sequences.TestCase
-TestSequences.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)
+TestSequences.settings = settings(max_examples=25, stateful_step_count=12)

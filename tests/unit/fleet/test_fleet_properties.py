@@ -25,7 +25,7 @@ RESOURCES = st.builds(
     LABELS,
     st.from_regex(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,8}[A-Za-z0-9])?", fullmatch=True),
 )
-ONE_FILE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+ONE_FILE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 VALID = load_fleet(Path(__file__).parents[3] / "fleets/failing.yaml").to_yaml()
 FRAGMENTS = [
     "- ",
@@ -139,7 +139,6 @@ def fleets(draw: st.DrawFn) -> Fleet:
     return fleet.placed_on(workers) if draw(st.booleans()) else fleet
 
 
-@settings(deadline=None)
 @given(fleets())
 @example(Fleet((Pool("null", 1, "1.example.com/0x1", 0), Pool("1e3", 1, "2.example.com/on", 1))))
 def test_written_fleet_loads_back_equal(fleet: Fleet) -> None:
@@ -184,7 +183,7 @@ def test_any_content_gives_a_fleet_error(tmp_path: Path, content: bytes) -> None
         load_fleet(file)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     at=st.integers(0, len(VALID)),
     cut=st.integers(0, 12),

@@ -80,7 +80,7 @@ def test_the_longest_annotation_is_taken() -> None:
     assert len(key) == len("cdi.k8s.io/") + 63
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(vendors, vendors, device_names)
 def test_a_valid_name_is_valid_in_a_spec(vendor: str, class_: str, device: str) -> None:
     """What can be asked for and what can be defined are the same names."""
@@ -89,7 +89,7 @@ def test_a_valid_name_is_valid_in_a_spec(vendor: str, class_: str, device: str) 
     assert check(spec(kind=f"{vendor}/{class_}", devices=named)) == []
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=5))
 def test_any_other_name_is_invalid_in_both(device: str) -> None:
     """A name is refused where it is asked for if and only if it is refused in a spec."""

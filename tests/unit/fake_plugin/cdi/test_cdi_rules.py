@@ -227,7 +227,7 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
 }
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=specs, mutation=st.sampled_from(sorted(MUTATIONS)))
 def test_a_single_mutation_is_refused(drawn: Spec, mutation: str) -> None:
     """Whatever else is in a spec, one thing that is made wrong is found by its rule."""
@@ -239,7 +239,7 @@ def test_a_single_mutation_is_refused(drawn: Spec, mutation: str) -> None:
     assert rule in {violation.rule for violation in check(document)}
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=specs, version=st.sampled_from(VERSIONS))
 def test_every_version_from_the_needed_one_on_is_taken(drawn: Spec, version: str) -> None:
     """The written version is the lowest that is right, and each higher one is right too."""

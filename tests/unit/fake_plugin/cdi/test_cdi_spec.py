@@ -209,7 +209,7 @@ def test_edits_are_merged_without_doubles() -> None:
     )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=specs)
 def test_every_spec_is_right_and_survives_its_file(drawn: Spec) -> None:
     """Whatever is built of valid values passes the rules, and YAML reads back what was meant."""
@@ -218,7 +218,7 @@ def test_every_spec_is_right_and_survives_its_file(drawn: Spec) -> None:
     assert yaml.load(file_text(document), SafeLoader) == document  # noqa: S506 - it is safe
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(vendors, vendors, st.dictionaries(device_names, device_edits, min_size=1), common_edits)
 def test_every_build_has_all_units(
     vendor: str, class_: str, devices: dict[str, Edits], common: Edits

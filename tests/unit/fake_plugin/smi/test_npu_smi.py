@@ -82,7 +82,7 @@ def test_broken_card_raises_an_alarm(container: Container, code: str) -> None:
     ]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.sets(st.integers(0, 3), min_size=1))
 def test_container_sees_its_own_and_no_others(
     lasting_container: Container, minors: set[int]

@@ -29,7 +29,7 @@ def node(container: Container) -> Container:
     return container
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sets(st.sampled_from([each.unit for each in (*CARDS, *DEVICES)])))
 def test_container_sees_its_own_and_no_others(
     lasting_container: Container, given_units: set[str]

@@ -221,7 +221,7 @@ def test_hostile_names_are_only_shown(container: Container, product: str) -> Non
     assert [each.name for each in container.work.iterdir()] == ["file"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=60))
 def test_any_name_leaves_the_boxes_whole(lasting_container: Container, product: str) -> None:
     """Every line of a box is equally long, whatever a card is called."""

@@ -77,7 +77,7 @@ def test_lines_of_the_table_are_equally_long(node: Container) -> None:
     assert len(lengths) == 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.sets(st.sampled_from([each.unit for each in (*CARDS, *PARTS)]), min_size=1))
 def test_container_sees_its_own_and_no_others(
     lasting_container: Container, given_units: set[str]

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_plugin.cdi.names import broken_device_rule
@@ -51,7 +51,6 @@ def pools(draw: st.DrawFn) -> Share:
     return pool(model, count, sharing=sharing, partitions=cut("mixed", layout))
 
 
-@settings(deadline=None)
 @given(st.sets(st.tuples(NAMES, NAMES, st.integers(0, 50)), min_size=2, max_size=20))
 def test_gpus_of_all_nodes_and_pools_have_ids_of_their_own(
     places: set[tuple[str, str, int]],
@@ -65,7 +64,6 @@ def test_gpus_of_all_nodes_and_pools_have_ids_of_their_own(
     assert len({card.uid for card in cards}) == len({card.serial for card in cards}) == len(places)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(MODELS), st.integers(0, 20)), min_size=1, max_size=5))
 def test_cards_of_a_node_do_not_share_anything_that_names_them(
     given_pools: list[tuple[Accelerator, int]],
@@ -96,7 +94,6 @@ def test_a_card_keeps_its_number_whatever_is_added_elsewhere() -> None:
     assert numbers == [[0, 1, 5, 7, 9], [2, 3, 4, 6, 8]]
 
 
-@settings(deadline=None)
 @given(pools())
 def test_no_two_offers_have_a_device_in_common(share: Share) -> None:
     """What is in two lists, the kubelet would give away twice."""
@@ -107,7 +104,6 @@ def test_no_two_offers_have_a_device_in_common(share: Share) -> None:
     assert len(ids) == len(set(ids))
 
 
-@settings(deadline=None)
 @given(pools())
 def test_what_is_offered_is_what_the_layout_says(share: Share) -> None:
     """Every part once, every whole card once, each as often as it has replicas, and no more."""
@@ -121,7 +117,6 @@ def test_what_is_offered_is_what_the_layout_says(share: Share) -> None:
     assert whole == set(range(share.count)).difference(layout)
 
 
-@settings(deadline=None)
 @given(pools())
 def test_names_are_those_that_a_kubelet_and_a_runtime_take(share: Share) -> None:
     """A resource with a wrong name would be refused, a device with one not be found."""
@@ -133,7 +128,6 @@ def test_names_are_those_that_a_kubelet_and_a_runtime_take(share: Share) -> None
             assert re.fullmatch(r"[A-Za-z0-9:._-]+", device.id)
 
 
-@settings(deadline=None)
 @given(pools(), st.data())
 def test_an_answer_is_about_the_devices_that_were_asked_for(
     share: Share, data: st.DataObject
