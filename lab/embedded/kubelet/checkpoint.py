@@ -15,8 +15,8 @@ from typing import Final
 from google.protobuf.message import DecodeError
 from pydantic import BaseModel, ValidationError
 
-from fake_plugin import replacement
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
+from fake_plugin.replacement import replace
 from lab.embedded.kubelet import checksum
 from lab.embedded.kubelet.holdings import Holding, Holdings
 
@@ -72,7 +72,7 @@ def write_checkpoint(
         RegisteredDevices={resource: list(ids) for resource, ids in registered.items()},
     )
     text = _File(Data=data, Checksum=data.checksum()).model_dump_json()
-    replacement.replace(folder / NAME, [text], _PRIVATE)
+    replace(folder / NAME, [text], _PRIVATE)
 
 
 def read_checkpoint(folder: Path) -> tuple[Holdings, list[str]]:
