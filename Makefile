@@ -85,13 +85,13 @@ lock: $(DEV) ## Pin the newest versions of everything, with hashes
 	$(LOCK) $(VENV)/plugin.in -c requirements-dev.lock -o lab/images/plugin-requirements.lock
 
 $(RUN): requirements.lock pyproject.toml
-	@echo "Installing gpu-lab into $(VENV) (once)"
+	@echo "Installing gpu-lab into $(VENV) (once, about a minute)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --require-hashes -r $<
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEV): requirements-dev.lock | $(RUN)
-	@echo "Installing what tests and checks need into $(VENV) (once)"
+	@echo "Installing what tests and checks need into $(VENV) (once, about a minute)"
 	@$(BIN)/pip install --quiet --require-hashes -r $<
 	@touch $@
