@@ -1,9 +1,9 @@
 """Ctrl-C, SIGTERM and a closed terminal, sent to a command that is at work."""
 
-import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -125,8 +125,9 @@ def test_two_signals_at_once_interrupt_too() -> None:
     def work() -> None:
         with raise_interrupted():
             signal.pthread_sigmask(signal.SIG_BLOCK, both)
+            # To this thread: another of the process, which blocks none, would take them at once.
             for number in both:
-                os.kill(os.getpid(), number)
+                signal.pthread_kill(threading.get_ident(), number)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
 
     with pytest.raises(Interrupted, match="interrupted by SIG"):
