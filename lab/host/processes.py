@@ -22,6 +22,7 @@ from lab.core.errors import CheckFailed, Interrupted, NotReady, TimedOut
 #: How long a child may take to end after SIGTERM before SIGKILL.
 GRACE_SECONDS: Final = 10.0
 _QUOTED_LINES: Final = 15
+_LOOK_SECONDS: Final = 0.05
 
 
 def pasteable(argv: Sequence[str]) -> str:
@@ -68,7 +69,8 @@ class Processes:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[bytes]] = set()
+        #: The children, and the seconds that what each has started may take to finish.
+        self._running: dict[subprocess.Popen[bytes], float] = {}
         self._cancelled = False
 
     @property
@@ -87,36 +89,39 @@ class Processes:
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
         on_line: Callable[[str], None] | None = None,
+        patience: float = 0,
     ) -> Finished:
         """Run a program to its end and return what it printed.
 
         `stdin` is bytes or an open file (default: empty), `stdout` an open file instead of text,
         `env` is added to this process's environment, `timeout` is in seconds, `on_line` is told
-        each line of stderr as it comes. Raises `NotReady` where the program is missing,
-        `ProcessFailed` on an exit code that is not 0 (unless `check` is off), `TimedOut`, and
-        `Interrupted` after `cancel`.
+        each line of stderr as it comes. A program that is ended early takes along what it has
+        started, after `patience` seconds in which that may finish.
+
+        Raises `NotReady` where the program is missing, `ProcessFailed` on an exit code that is not
+        0 (unless `check` is off), `TimedOut`, and `Interrupted` after `cancel`.
         """
         command = tuple(os.fspath(argument) for argument in argv)
         started = time.monotonic()
-        child = self._start(command, stdin, stdout, cwd, env)
+        child = self._start(command, stdin, stdout, cwd, env, patience=patience)
         try:
             out, err = _communicate(
                 child, stdin if isinstance(stdin, bytes) else None, timeout, on_line
             )
         except subprocess.TimeoutExpired as error:
-            end(child)
+            end(child, patience)
             raise TimedOut(
                 f"{Path(command[0]).name} did not end within {timeout:g} s",
                 where=pasteable(command),
                 seen=_tail(_text(error.stderr)),
             ) from error
         except BaseException:
-            end(child)
+            end(child, patience)
             raise
         finally:
             _close(child)
             with self._lock:
-                self._running.discard(child)
+                self._running.pop(child)
         if self._cancelled:
             raise Interrupted("interrupted", where=pasteable(command))
         finished = Finished(command, child.returncode, out, err, time.monotonic() - started)
@@ -128,19 +133,21 @@ class Processes:
         """End every running child (SIGTERM, later SIGKILL) and refuse new ones."""
         with self._lock:
             self._cancelled = True
-            running = list(self._running)
-        for child in running:
-            _signal_group(child, signal.SIGTERM)
-        for child in running:
-            end(child)
+            running = dict(self._running)
+        for child, patience in running.items():
+            _ask_to_end(child, patience)
+        for child, patience in running.items():
+            end(child, patience)
 
-    def _start(
+    def _start(  # noqa: PLR0913 - as `run`
         self,
         command: tuple[str, ...],
         stdin: IO[bytes] | bytes | None,
         stdout: IO[bytes] | None,
         cwd: Path | None,
         env: Mapping[str, str] | None,
+        *,
+        patience: float,
     ) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._cancelled:
@@ -163,21 +170,40 @@ class Processes:
                     where=pasteable(command),
                     seen=str(error),
                 ) from error
-            self._running.add(child)
+            self._running[child] = patience
             return child
 
 
-def end(child: subprocess.Popen[bytes]) -> None:
+def end(child: subprocess.Popen[bytes], patience: float = 0) -> None:
     """Make sure that the child and its group have ended.
 
     SIGTERM, and SIGKILL for what is left of the group when the child has gone or a grace is over.
+    With `patience` only the child gets the SIGTERM, and its group that many seconds to finish.
     """
     if child.poll() is None:
-        _signal_group(child, signal.SIGTERM)
+        _ask_to_end(child, patience)
         with suppress(subprocess.TimeoutExpired):
             child.wait(GRACE_SECONDS)
+    ends = time.monotonic() + patience
+    while _group_lives(child) and time.monotonic() < ends:
+        time.sleep(_LOOK_SECONDS)
     _signal_group(child, signal.SIGKILL)
     child.wait()
+
+
+def _ask_to_end(child: subprocess.Popen[bytes], patience: float) -> None:
+    if patience:
+        child.terminate()
+    else:
+        _signal_group(child, signal.SIGTERM)
+
+
+def _group_lives(child: subprocess.Popen[bytes]) -> bool:
+    try:
+        os.killpg(child.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:

@@ -21,7 +21,10 @@ from lab.host.docker import Container, Docker
 from lab.host.processes import Processes, ProcessFailed
 
 _ROLE_LABEL: Final = "io.x-k8s.kind.role"
-#: An engine may still be creating a container whose `docker run` was ended: look again.
+#: An engine goes on creating a container whose `docker run` was ended, and shows it only when it
+#: is there: an interrupted kind is ended at once, its `docker run` is not.
+_DOCKER_RUN_SECONDS: Final = 30.0
+#: Where that was not enough: look again.
 _LATE_CONTAINERS_SECONDS: Final = 1.0
 _DELETE_ROUNDS: Final = 4
 #: What Docker Desktop puts before the paths of the machine that it runs on.
@@ -79,7 +82,11 @@ class KindCluster:
         files = ("--config", self.folder.kind_config, "--kubeconfig", self.folder.kubeconfig)
         command = (kind.path, "create", "cluster", *identity, *files)
         try:
-            processes.run(command, on_line=lambda line: step.update(_plain(line)))
+            processes.run(
+                command,
+                on_line=lambda line: step.update(_plain(line)),
+                patience=_DOCKER_RUN_SECONDS,
+            )
         except ProcessFailed as error:
             raise ProcessFailed(error.finished, "kind could not create the cluster") from error
         self.folder.kubeconfig.chmod(0o600)

@@ -165,6 +165,21 @@ def test_timeout_ends_the_whole_group(
     assert (hear(), hear()) == (b"started\n", b"")
 
 
+FINISHES: Final = """
+(trap '' TERM; sleep 0.3; echo finished >&3) 3> "$1" &
+sleep 60
+"""
+
+
+def test_what_a_child_has_started_may_finish_with_patience(
+    processes: Processes, pipe: Path, hear: Hear
+) -> None:
+    """The child ends at once, its own child does what it was about to do."""
+    with pytest.raises(TimedOut):
+        processes.run(["sh", "-c", FINISHES, "-", pipe], timeout=0.1, patience=20)
+    assert (hear(), hear()) == (b"finished\n", b"")
+
+
 @pytest.fixture
 def join(processes: Processes, pipe: Path, hear: Hear) -> Iterator[Callable[[], list[LabError]]]:
     """Run a stubborn child in a thread; return what joins the thread and tells what it raised."""
