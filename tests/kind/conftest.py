@@ -6,20 +6,40 @@ GPULAB_REQUIRE=kind in the environment that is a failure.
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
+from lab.host.folders import Folders
 from tests.kind.machine import USER_KUBECONFIG, Lab, Machine
 
 
 @pytest.fixture(scope="session")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+def state() -> Iterator[Path]:
+    """Return the state folder of these tests' labs, which no other run uses meanwhile.
+
+    It is the same one in every run: the labs of a run that was killed are known by it, and are
+    taken down by the next.
+    """
+    state = Folders.of().state.with_name("gpu-lab-tests")
+    state.mkdir(parents=True, exist_ok=True)
+    try:
+        alone = FileLock(state.with_suffix(".lock"), timeout=0).acquire()
+    except Timeout:
+        pytest.exit("another run of tests/kind is at work on this machine: wait for its end", 3)
+    with alone:
+        yield state
+
+
+@pytest.fixture(scope="session")
+def machine(state: Path, tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """Return this machine with a state folder, and a user's kubeconfig, of the tests' own."""
-    state = tmp_path_factory.mktemp("state")
     kubeconfig = tmp_path_factory.mktemp("user") / "config"
     kubeconfig.write_text(USER_KUBECONFIG)
-    machine = Machine(state / "gpu-lab", kubeconfig)
+    machine = Machine(state, kubeconfig)
     _require_kind(machine)
+    machine.clear()
     return machine
 
 

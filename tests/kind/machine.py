@@ -99,6 +99,12 @@ class Machine:
         assert down.returncode == 0, down.stderr
         assert self.left_of(name) == []
 
+    def clear(self) -> None:
+        """Take down the labs of an earlier run that was killed."""
+        for folder in sorted(self.state.iterdir()):
+            down = self.gpulab("down", "--name", folder.name)
+            assert down.returncode == 0, down.stderr
+
     def left_of(self, name: str) -> list[str]:
         """Return the containers and files that are there of a lab."""
         label = f"label=io.x-k8s.kind.cluster={name}"

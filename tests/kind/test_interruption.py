@@ -59,9 +59,12 @@ def foreign(machine: Machine) -> Iterator[str]:
     name = "t-foreign-control-plane"
     labels = ("io.x-k8s.kind.cluster=t-foreign", "io.x-k8s.kind.role=control-plane")
     options = [option for label in labels for option in ("--label", label)]
+    remove = ("docker", "rm", "-f", "-v", name)
+    # A run that was killed has left it.
+    run(*remove, check=False)
     run("docker", "create", "--name", name, *options, machine.node_image())
     yield name
-    run("docker", "rm", "-f", "-v", name)
+    run(*remove)
 
 
 @pytest.mark.parametrize("command", ["up", "down"])
