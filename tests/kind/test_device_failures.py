@@ -1,7 +1,8 @@
 """What a real kubelet makes of devices that fail: the cases of Kubernetes' own tests, and ours.
 
 The cases are those of test/e2e_node/device_plugin_failures_test.go and device_plugin_test.go, told
-by the numbers that a node shows.
+by the numbers that a node shows. One rule takes five minutes of a kubelet's time; the other tests
+run while its node waits.
 """
 
 import json
@@ -21,8 +22,11 @@ POOLS = {
     "cards": (4, "worker"),
     "lone": (1, "worker"),
     "deaf": (2, "worker"),
+    # On a node of its own: a kubelet that restarts begins its five minutes anew.
     "lost": (2, "worker2"),
 }
+#: A kubelet forgets devices five minutes after their plugin has gone, at its next status.
+GRACE_SECONDS = 5 * 60
 
 
 def pool(name: str, count: int, node: str) -> dict[str, Any]:
@@ -147,16 +151,18 @@ def devices(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-def _two_are_gone(devices: Devices) -> None:
-    """Take two plugins away: one that no longer registers, one that has ended."""
+def gone_at(devices: Devices) -> float:
+    """Take two plugins away, and return when: one that no longer registers, one that has ended."""
     devices.inject("fault", "Register", "--resource", "deaf.example.com/device", "--hang")
     devices.inject("remove-socket", "deaf.example.com/device")
     devices.lab.kubectl("label", "node", f"{NAME}-worker2", "gpu-lab/device-plugin-")
+    return time.monotonic()
 
 
 @pytest.fixture(autouse=True)
-def _sound_afterwards(devices: Devices, _two_are_gone: None) -> Iterator[None]:
+def _sound_afterwards(devices: Devices, gone_at: float) -> Iterator[None]:
     """Leave no pod behind, and the hardware sound."""
+    del gone_at
     yield
     devices.lab.kubectl("delete", "pods", "--all", "--now", "--wait")
     devices.inject("healthy", "--all")
@@ -255,6 +261,18 @@ def test_what_is_broken_stays_broken_over_a_restart(devices: Devices, what: str)
     restart = devices.restart_kubelet if what == "kubelet" else devices.restart_plugin
     restart()
     devices.wait_for("lone", 0, 1)
+
+
+def test_after_five_minutes_the_kubelet_forgets_the_devices(
+    devices: Devices, gone_at: float
+) -> None:
+    """Capacity is 0 then, under a key that stays; a plugin that comes back brings all back."""
+    left = gone_at + GRACE_SECONDS + 75 - time.monotonic()
+    forgotten = ("0", "0")
+    wait_until(lambda: devices.shown("lost", "worker2") == forgotten, "all is forgotten", left)
+    assert time.monotonic() - gone_at > GRACE_SECONDS
+    devices.lab.kubectl("label", "node", f"{NAME}-worker2", "gpu-lab/device-plugin=true")
+    devices.wait_for("lost", 2, 2, node="worker2")
 
 
 def test_a_sticky_device_recovers_only_with_its_plugin(devices: Devices) -> None:
