@@ -253,6 +253,7 @@ class Mapping:
         """Return the dotted path of a key of this mapping, or of itself."""
         if not name:
             return self.key or self.whole
+        name = cut(name, _SHOWN_CHARACTERS)
         return f"{self.key}.{name}" if self.key else name
 
 

@@ -1,14 +1,16 @@
 """What a call asks for: a JSON object, taken as strictly as the fleet file."""
 
+import codecs
 import json
 from http import HTTPStatus
 from pathlib import Path
-from typing import ClassVar, NoReturn
+from typing import ClassVar, Final, NoReturn
 
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.mapping import Mapping
 
 WHERE = "the request's body"
+_ENCODING: Final = "JSON is UTF-8, without a byte order mark (RFC 8259, section 8.1)"
 
 
 class Body(Mapping):
@@ -22,7 +24,9 @@ class Body(Mapping):
     def parse(cls, data: bytes) -> "Body":
         """Return the object that the bytes are; raises `Refusal` or `WrongUse`."""
         try:
-            value = json.loads(data, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+            value = json.loads(
+                _decoded(data), object_pairs_hook=_without_twins, parse_constant=_no_constant
+            )
             # JSON can spell half of a character of two, which no answer could repeat.
             json.dumps(value, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as problem:
@@ -34,6 +38,17 @@ class Body(Mapping):
                 remedy=cls.remedy,
             ) from problem
         return cls.of(Path(WHERE), "", value)
+
+
+def _decoded(data: bytes) -> str:
+    """Return the text; `json` alone would guess at UTF-16 and UTF-32."""
+    # A text of JSON has zeros in these two only: it writes that character as \u0000.
+    if data.startswith(codecs.BOM_UTF8) or 0 in data:
+        raise ValueError(_ENCODING)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as problem:
+        raise ValueError(f"{_ENCODING}: {problem}") from problem
 
 
 def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:

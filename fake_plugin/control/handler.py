@@ -14,6 +14,7 @@ from fake_plugin import events
 from fake_plugin.control.exchange import Answer, Request, answer
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.log import say_crash
+from fake_plugin.shortening import cut
 
 HEAD_BYTES: Final = 16 * 1024
 BODY_BYTES: Final = 64 * 1024
@@ -84,7 +85,8 @@ class Handler(BaseHTTPRequestHandler):
         if code == HTTPStatus.NOT_IMPLEMENTED:
             code = HTTPStatus.METHOD_NOT_ALLOWED
         status = HTTPStatus(code)
-        found = _refused(Refusal(status, message or status.phrase, where="the request"))
+        what = cut(message or status.phrase)
+        found = _refused(Refusal(status, what, where="the request"))
         body = b"".join(found.pieces)
         self.send_response(code)
         self.send_header("Content-Type", found.content_type)
@@ -112,14 +114,15 @@ class Handler(BaseHTTPRequestHandler):
         except Exception as mistake:  # noqa: BLE001 - one call must not end the plugin
             say_crash(events.CONTROL_FAILED, mistake)
             what = "a mistake in the plugin: its log has the details"
-            return _refused(Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, what, where=self.path))
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            return _refused(Refusal(status, what, where=cut(self.path)))
 
     def _request(self) -> Request:
         try:
             parts = urlsplit(self.path)
         except ValueError as problem:
             status = HTTPStatus.BAD_REQUEST
-            raise Refusal(status, "the address is none", seen=str(problem)) from problem
+            raise Refusal(status, "the address is none", seen=cut(str(problem))) from problem
         return Request(
             method=self.command,
             path=parts.path,
@@ -157,7 +160,7 @@ class Handler(BaseHTTPRequestHandler):
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
                 "the body has to be JSON",
                 where="the header Content-Type",
-                seen=kind,
+                seen=cut(kind),
                 remedy="send Content-Type: application/json",
             )
         if self._unread is None:

@@ -5,11 +5,10 @@
 """
 
 from collections.abc import Sequence
-from http import HTTPStatus
 from typing import Final, TypeVar
 
 from fake_plugin.control.exchange import Answer, Request
-from fake_plugin.control.refusal import Refusal
+from fake_plugin.control.query import wrong_query
 from fake_plugin.metrics.endpoint import CONTENT_TYPE, Endpoint
 from fake_plugin.metrics.style import HOSTNAMES, LISTS, Style
 
@@ -27,7 +26,7 @@ class Metrics:
         """Return the text, in pieces; raises `Refusal` for a query that makes no sense."""
         for name in request.query:
             if name not in _KEYS:
-                raise _wrong(name, f"is not known: {' and '.join(_KEYS)} are", request.query[name])
+                raise wrong_query(name, f"is not known: {' and '.join(_KEYS)} are", request)
         style = Style(
             fields=_chosen(request, "dcgm", LISTS),
             hostname=_chosen(request, "hostname", HOSTNAMES),
@@ -41,8 +40,4 @@ def _chosen(request: Request, name: str, words: Sequence[_Word]) -> _Word:
     for word in words:
         if word == said:
             return word
-    raise _wrong(name, f"must be {' or '.join(words)}", said)
-
-
-def _wrong(name: str, rule: str, seen: str) -> Refusal:
-    return Refusal(HTTPStatus.BAD_REQUEST, f"{name} {rule}", where="the query", seen=seen)
+    raise wrong_query(name, f"must be {' or '.join(words)}", request)

@@ -9,6 +9,7 @@ from fake_plugin.control import cards, faults, health, names, view
 from fake_plugin.control.body import Body
 from fake_plugin.control.exchange import Answer, Json, Request, answer
 from fake_plugin.control.node import Node, written
+from fake_plugin.control.query import wrong_query
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.token import TokenFile
 from fake_plugin.errors import WrongUse
@@ -32,7 +33,7 @@ def _told(acting: Callable[[Node, Body], Json]) -> Route:
 def _journal(node: Node, request: Request) -> Answer:
     for name in request.query:
         if name not in {"since", "limit"}:
-            raise _wrong_query(name, "is not known: since and limit are", request.query[name])
+            raise wrong_query(name, "is not known: since and limit are", request)
     journal = node.switchboard.journal
     limit = _number(request, "limit", _MOST_LINES, least=1, most=_MOST_LINES)
     lines, following = journal.since(_number(request, "since", 1, least=0), limit)
@@ -52,13 +53,8 @@ def _journal_pieces(
 def _number(request: Request, name: str, default: int, *, least: int, most: int = 2**62) -> int:
     text = request.query.get(name, str(default))
     if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
-        raise _wrong_query(name, f"must be a whole number from {least} to {most}", text)
+        raise wrong_query(name, f"must be a whole number from {least} to {most}", request)
     return int(text)
-
-
-def _wrong_query(name: str, rule: str, value: str) -> Refusal:
-    what, seen = f"{cut(name)} {rule}", cut(f"{name}={value}")
-    return Refusal(HTTPStatus.BAD_REQUEST, what, where="the query", seen=seen)
 
 
 def _remove_fault(node: Node, request: Request) -> Answer:
@@ -167,6 +163,6 @@ def _require_method(request: Request, allowed: Iterable[str]) -> None:
     if request.method not in allowed:
         raise Refusal(
             HTTPStatus.METHOD_NOT_ALLOWED,
-            f"{request.path} does not take {request.method}",
+            f"{cut(request.path)} does not take {request.method}",
             seen=f"methods that it takes: {', '.join(allowed)}",
         )

@@ -191,6 +191,64 @@ def test_a_body_that_is_malformed_is_told(call: Call, node: Node, body: bytes, w
     assert broken(node) == {}
 
 
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"],
+)
+def test_a_body_is_utf8(call: Call, node: Node, encoding: str) -> None:
+    """Nobody guesses what else it could be."""
+    body = '{"all": true, "becomes": "unhealthy"}'.encode(encoding)
+    told = call("POST", "/v1/health", body)
+    assert (told.status, told.what) == (400, "the body is no JSON")
+    rule = "JSON is UTF-8, without a byte order mark (RFC 8259, section 8.1)"
+    assert told.body["error"]["seen"].startswith(rule)
+    assert broken(node) == {}
+
+
+@pytest.mark.parametrize("character", ["é", "昇", "\U0001f525", "\\u0000"])
+def test_a_body_may_have_any_character(call: Call, character: str) -> None:
+    """JSON writes the zero with letters."""
+    body = f'{{"devices": ["{character}"], "becomes": "unhealthy"}}'.encode()
+    named = "\0" if character == "\\u0000" else character
+    assert call("POST", "/v1/health", body).what == f"this node has no device {named!r}"
+
+
+LONG: Final = "x" * 8000
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", f"/metrics?dcgm={LONG}", None),
+        ("GET", f"/metrics?{LONG}=1", None),
+        ("GET", f"/v1/journal?since={LONG}", None),
+        ("GET", f"/v1/journal?{LONG}=1", None),
+        ("GET", f"/{LONG}", None),
+        ("GET", f"/v1/faults/{LONG}", None),
+        ("DELETE", f"/v1/faults/{LONG}", None),
+        ("POST", "/v1/health", {LONG: 1}),
+        ("POST", "/v1/health", {"devices": [LONG], "becomes": "unhealthy"}),
+        ("POST", "/v1/health", {"all": True, "becomes": LONG}),
+        ("POST", "/v1/health", {"all": True, "becomes": "unhealthy", "resource": LONG}),
+        ("POST", "/v1/health", {"all": True, "becomes": "unhealthy", "ecc": LONG}),
+        ("POST", "/v1/health", {"all": True, "becomes": "unhealthy", "code": LONG}),
+        ("POST", "/v1/cards", {"add": {LONG: 1}}),
+        ("POST", "/v1/cards", {"add": {"pool": LONG, "count": 1}}),
+        ("POST", "/v1/faults", {"call": LONG, "hang": True}),
+        ("POST", "/v1/faults", {"call": "Allocate", "fails": LONG}),
+        ("POST", "/v1/faults", {"call": "Allocate", "delay": LONG}),
+        ("POST", "/v1/sockets/remove", {"resource": LONG}),
+    ],
+)
+def test_what_was_sent_is_not_repeated_at_length(
+    call: Call, method: str, path: str, body: object
+) -> None:
+    """An answer says what is wrong, and of that only the beginning."""
+    told = call(method, path, body)
+    assert told.status >= 400
+    assert len(str(told.body)) < 1000
+
+
 def test_the_node_is_seen_whole(call: Call, node: Node) -> None:
     """Its resources with their devices, and what is unusual about it."""
     node.health.set_ready(GPU, ready=True)

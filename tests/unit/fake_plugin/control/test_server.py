@@ -150,6 +150,29 @@ def test_what_is_no_proper_call_is_answered_or_dropped(
     assert told(server, "GET", "/")[0] == 200
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"%b / HTTP/1.0\r\n\r\n",
+        b"GET / %b\r\n\r\n",
+        b"GET http://[%b HTTP/1.0\r\n\r\n",
+        b"POST / HTTP/1.0\r\nContent-Length: 2\r\nContent-Type: %b\r\n\r\n{}",
+        b"GET /bad/%b HTTP/1.0\r\n\r\n",
+    ],
+)
+def test_what_was_sent_is_not_repeated_at_length(serve: Serve, data: bytes) -> None:
+    """Nor by HTTP itself."""
+
+    def stumble(request: Request) -> Answer:
+        if request.path.startswith("/bad"):
+            raise ZeroDivisionError
+        return echo(request)
+
+    head, _, body = raw(serve(stumble), data % (b"x" * 8000)).partition(b"\r\n\r\n")
+    assert json.loads(body)["error"]["what"]
+    assert len(head) + len(body) < 1000
+
+
 def test_errors_of_http_itself_are_json(serve: Serve) -> None:
     """Like all others."""
     body = raw(serve(), b"BREW /pot HTTP/1.0\r\n\r\n").partition(b"\r\n\r\n")[2]
