@@ -15,9 +15,9 @@ from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.board import Ignores, usual
 from fake_plugin.hardware.health_checks import VARIABLES, HealthChecks
 from fake_plugin.hardware.script import Script, Turn
-from fake_plugin.health import Health, HealthServer
 from fake_plugin.inventory import Inventory
 from fake_plugin.log import say
+from fake_plugin.readiness import Readiness, ReadinessServer
 from fake_plugin.registration import Registration, Timing
 from fake_plugin.sockets import SocketNames
 from fake_plugin.vendors.place import BARE, Place
@@ -43,10 +43,10 @@ class Plugin:
             config.state_dir, config.node, plan, _place(config, plan), _ignores(config)
         )
         resources = self.inventory.resources
-        health = Health(resource.name for resource in resources)
+        readiness = Readiness(resource.name for resource in resources)
         self.switchboard = Switchboard(FaultBook(plan.faults))
         self.script = Script(self.inventory.board, _turns(self.inventory))
-        self._control = self._control_of(config, health)
+        self._control = self._control_of(config, readiness)
         names = SocketNames(config.plugin_dir, config.state_dir)
         for name in names.remove_leftovers():
             say(events.LEFTOVER_REMOVED, socket=name)
@@ -54,11 +54,11 @@ class Plugin:
         if self._watch is None:
             timing = replace(timing, look=_LOOK_WITHOUT_WATCH)
         self._registrations = [
-            Registration(resource, names, self.switchboard, timing, health)
+            Registration(resource, names, self.switchboard, timing, readiness)
             for resource in resources
         ]
         self._tools = self._tools_of(config)
-        self.health_check = HealthServer(health, config.health) if config.health else None
+        self.readiness_server = ReadinessServer(readiness, config.health) if config.health else None
         self._threads = [
             threading.Thread(target=registration.run, name="registration")
             for registration in self._registrations
@@ -92,8 +92,8 @@ class Plugin:
             thread.join()
         if self._tools:
             self._tools.stop()
-        if self.health_check:
-            self.health_check.stop()
+        if self.readiness_server:
+            self.readiness_server.stop()
         if self._watch:
             self._watch.stop()
 
@@ -117,14 +117,14 @@ class Plugin:
 
         return Endpoint(self.inventory, self._pod_resources, self.switchboard.journal)
 
-    def _control_of(self, config: Config, health: Health) -> "ControlServer | None":
+    def _control_of(self, config: Config, readiness: Readiness) -> "ControlServer | None":
         if config.control is None or config.token_file is None:
             return None
         # HTTP takes a tenth of the time of a start, and is not always wanted.
         from fake_plugin.control.node import Node  # noqa: PLC0415 - see above
         from fake_plugin.control.opening import open_control  # noqa: PLC0415
 
-        node = Node(self.inventory, self.switchboard, self.script, health, self.remove_socket)
+        node = Node(self.inventory, self.switchboard, self.script, readiness, self.remove_socket)
         return open_control(config.control, config.token_file, node, self._metrics)
 
     def _tools_of(self, config: Config) -> "Toolbox | None":

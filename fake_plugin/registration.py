@@ -26,11 +26,11 @@ from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationStub
 from fake_plugin.backoff import Backoff, Pace
 from fake_plugin.faults.fault import Delay, Fail, Fault, Hang
 from fake_plugin.faults.interceptor import Switchboard
-from fake_plugin.health import Health
 from fake_plugin.inode import Inode
 from fake_plugin.journal import Record
 from fake_plugin.listener import Listener, target
 from fake_plugin.log import Event, Sparingly, milliseconds_since_start, say
+from fake_plugin.readiness import Readiness
 from fake_plugin.resource import Resource
 from fake_plugin.service import options_of
 from fake_plugin.sockets import SocketNames, answers
@@ -96,13 +96,13 @@ class Registration:
         names: SocketNames,
         switchboard: Switchboard,
         timing: Timing,
-        health: Health,
+        readiness: Readiness,
     ) -> None:
         self._resource = resource
         self._names = names
         self._switchboard = switchboard
         self._timing = timing
-        self._health = health
+        self._readiness = readiness
         self._kubelet_socket = names.folder / "kubelet.sock"
         self._wake = threading.Event()
         self._stopping = False
@@ -154,7 +154,7 @@ class Registration:
             self._backoff.reset()
         if not self._standing and not self._backoff.seconds_left():
             self._attempt(kubelet)
-        self._health.set_ready(self._resource.name, ready=self._is_watched())
+        self._readiness.set_ready(self._resource.name, ready=self._is_watched())
 
     def _seconds_to_next_pass(self) -> float:
         if self._standing is None:
@@ -200,7 +200,7 @@ class Registration:
         if self._standing:
             self._standing.listener.close()
             self._standing = None
-            self._health.set_ready(self._resource.name, ready=False)
+            self._readiness.set_ready(self._resource.name, ready=False)
 
     def _attempt(self, kubelet: Inode | None) -> None:
         if kubelet is None:

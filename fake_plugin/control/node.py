@@ -9,8 +9,8 @@ from http import HTTPStatus
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.hardware.script import Script
-from fake_plugin.health import Health
 from fake_plugin.inventory import Inventory
+from fake_plugin.readiness import Readiness
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Node:
     inventory: Inventory
     switchboard: Switchboard
     script: Script
-    health: Health
+    readiness: Readiness
     remove_socket: Callable[[str], bool]
     #: One change at a time: what a call has checked still holds when it makes its change.
     turn: threading.Lock = field(default_factory=threading.Lock)

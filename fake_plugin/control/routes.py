@@ -130,7 +130,7 @@ class Routes:
     def _open(self, request: Request) -> Answer:
         if request.path == "/metrics":
             return self._metrics(request)
-        return answer({"node": self._node.inventory.node, "ready": self._node.health.is_ready})
+        return answer({"node": self._node.inventory.node, "ready": self._node.readiness.is_ready})
 
 
 def _checked(route: Route, node: Node, request: Request) -> Answer:

@@ -43,7 +43,7 @@ def _facts(node: Node) -> dict[str, Json]:
         "version": __version__,
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "uptimeSeconds": milliseconds_since_start() / 1000,
-        "ready": node.health.is_ready,
+        "ready": node.readiness.is_ready,
         "policy": _policy(inventory.plan),
         "unplugged": [{"card": card.uid, "pool": card.pool, "index": card.index} for card in gone],
         "added": dict(inventory.board.state.added),
@@ -65,7 +65,7 @@ def _resource(node: Node, resource: Resource) -> dict[str, Json]:
     return {
         "name": resource.name,
         "pool": resource.offer.pool,
-        "registered": node.health.is_watched(resource.name),
+        "registered": node.readiness.is_watched(resource.name),
         "count": len(resource.devices),
         "healthy": sum(resource.is_healthy(device) for device in resource.devices),
     }

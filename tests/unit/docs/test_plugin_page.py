@@ -35,11 +35,11 @@ from fake_plugin.errors import NotReady, WrongUse
 from fake_plugin.faults.fault import MOST_CHARACTERS
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.hardware.script import Script
-from fake_plugin.health import Health
 from fake_plugin.inventory import Inventory
 from fake_plugin.journal import Record
 from fake_plugin.log import Event
 from fake_plugin.metrics.endpoint import Endpoint
+from fake_plugin.readiness import Readiness
 from tests.unit.docs.fleets import place_of_a_lab, plan_of
 from tests.unit.docs.pages import ROOT, Block, page
 
@@ -156,7 +156,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
     plan = plan_of(fleet.text, NODE, tmp_path)
     inventory = Inventory.load(tmp_path, NODE, plan, place_of_a_lab())
     script = Script(inventory.board)
-    health = Health([])
+    readiness = Readiness([])
     board = Switchboard()
     (resource,) = inventory.resources
     wanted = AllocateRequest(
@@ -166,7 +166,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
         record.answer = resource.offer.answer(resource.devices[:1])
     with board.journal.recording(Record("ListAndWatch", resource.name, Empty())) as record:
         board.journal.sent(record, resource.listing().message)
-        yield Node(inventory, board, script, health, lambda _: True)
+        yield Node(inventory, board, script, readiness, lambda _: True)
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.state import State, StateFile
-from fake_plugin.health import Health
 from fake_plugin.plugin import Plugin
+from fake_plugin.readiness import Readiness
 from fake_plugin.registration import Timing
 from fake_plugin.resource import Resource
 from fake_plugin.vendors import generic
@@ -113,10 +113,10 @@ def start_plugin(folder: Path, tmp_path: Path) -> Iterator[StartPlugin]:
 def wait_for_passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Return what waits until every registration has looked at its sockets from now on."""
     passes = itertools.count()
-    set_ready = Health.set_ready
+    set_ready = Readiness.set_ready
 
-    def count_pass(health: Health, resource: str, *, ready: bool) -> None:
-        set_ready(health, resource, ready=ready)
+    def count_pass(readiness: Readiness, resource: str, *, ready: bool) -> None:
+        set_ready(readiness, resource, ready=ready)
         next(passes)
 
     def wait() -> None:
@@ -124,7 +124,7 @@ def wait_for_passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         seen = next(passes)
         wait_until("a whole pass", lambda: next(copy.copy(passes)) > seen + 3)
 
-    monkeypatch.setattr(Health, "set_ready", count_pass)
+    monkeypatch.setattr(Readiness, "set_ready", count_pass)
     return wait
 
 

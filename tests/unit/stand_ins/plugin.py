@@ -13,8 +13,8 @@ from fake_plugin.control.token import TokenFile
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.script import Script
-from fake_plugin.health import Health
 from fake_plugin.inventory import Inventory
+from fake_plugin.readiness import Readiness
 
 TOKEN = "of-the-lab-0123456789"  # noqa: S105 - of a lab that is none
 
@@ -27,11 +27,11 @@ class Plugin:
         (folder / "token").write_text(TOKEN)
         inventory = Inventory.load(folder, name, plan)
         names = [resource.name for resource in inventory.resources]
-        health = Health(names)
+        readiness = Readiness(names)
         for each in names:
-            health.set_ready(each, ready=True)
+            readiness.set_ready(each, ready=True)
         script = Script(inventory.board)
-        self.node = Node(inventory, Switchboard(), script, health, bool)
+        self.node = Node(inventory, Switchboard(), script, readiness, bool)
         self._routes = Routes(self.node, TokenFile(folder / "token"), lambda _: answer({}))
 
     def answer(

@@ -20,9 +20,9 @@ from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.script import Script
-from fake_plugin.health import Health
 from fake_plugin.inventory import Inventory
 from fake_plugin.metrics.endpoint import Endpoint
+from fake_plugin.readiness import Readiness
 
 TOKEN = "0123456789abcdef"  # noqa: S105 - of a node that is none
 GPU = "nvidia.com/gpu"
@@ -81,8 +81,8 @@ def node(plan: Plan, sockets: Sockets, tmp_path: Path) -> Iterator[Node]:
     inventory = Inventory.load(tmp_path, "worker", plan)
     script = Script(inventory.board)
     script.start()
-    health = Health([GPU, PLAIN])
-    yield Node(inventory, Switchboard(), script, health, sockets.remove)
+    readiness = Readiness([GPU, PLAIN])
+    yield Node(inventory, Switchboard(), script, readiness, sockets.remove)
     script.stop()
 
 

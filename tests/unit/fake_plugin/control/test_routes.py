@@ -251,7 +251,7 @@ def test_what_was_sent_is_not_repeated_at_length(
 
 def test_the_node_is_seen_whole(call: Call, node: Node) -> None:
     """Its resources with their devices, and what is unusual about it."""
-    node.health.set_ready(GPU, ready=True)
+    node.readiness.set_ready(GPU, ready=True)
     call("POST", "/v1/health", {"cards": ["nvidia/2"], "becomes": "unhealthy", "xid": 79})
     node.inventory.board.reset([node.inventory.resources[0].devices[2].unit])
     seen = call("GET", "/v1/node").body
@@ -368,7 +368,7 @@ def test_flaps_are_forgotten_before_hardware_is_mended(
 def test_anyone_may_ask_whether_it_is_well(call: Call, node: Node, *, ready: bool) -> None:
     """And hears nothing else."""
     for resource in (GPU, PLAIN):
-        node.health.set_ready(resource, ready=ready)
+        node.readiness.set_ready(resource, ready=ready)
     told = call("GET", "/healthz", token="")
     assert (told.status, told.body) == (200, {"node": "worker", "ready": ready})
 

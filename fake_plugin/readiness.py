@@ -20,7 +20,7 @@ _SERVING: Final = b"\x08\x01"
 _NOT_SERVING: Final = b"\x08\x02"
 
 
-class Health:
+class Readiness:
     """Knows which resources the kubelet watches; ready when it watches all of them.
 
     A node without a resource is ready: there is nothing to wait for.
@@ -46,15 +46,15 @@ class Health:
         return not self._missing
 
 
-class HealthServer:
+class ReadinessServer:
     """Answers the check on a TCP port; raises `NotReady` where the port cannot be had.
 
     `port` is the one that it listens on: where the address has port 0, the system chooses it.
     """
 
-    def __init__(self, health: Health, address: str) -> None:
-        self._health = health
-        self._workers = ThreadPoolExecutor(1, thread_name_prefix="health")
+    def __init__(self, readiness: Readiness, address: str) -> None:
+        self._readiness = readiness
+        self._workers = ThreadPoolExecutor(1, thread_name_prefix="readiness")
         self._server = grpc.server(self._workers, options=(("grpc.so_reuseport", 0),))
         check: grpc.RpcMethodHandler[bytes, bytes]
         check = grpc.unary_unary_rpc_method_handler(self._check)
@@ -79,4 +79,4 @@ class HealthServer:
 
     def _check(self, request: bytes, context: grpc.ServicerContext) -> bytes:
         del request, context
-        return _SERVING if self._health.is_ready else _NOT_SERVING
+        return _SERVING if self._readiness.is_ready else _NOT_SERVING

@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 from fake_plugin.errors import NotReady
-from fake_plugin.health import Health, HealthServer
+from fake_plugin.readiness import Readiness, ReadinessServer
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
 from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, wait_for_devices, wait_until
@@ -27,20 +27,20 @@ def check(port: int) -> bytes:
 
 def test_every_resource_counts() -> None:
     """Ready is when the kubelet watches all of them, and as long as it does."""
-    health = Health(["a.com/x", "b.com/x"])
-    health.set_ready("a.com/x", ready=True)
-    assert not health.is_ready
-    health.set_ready("b.com/x", ready=True)
-    assert health.is_ready
-    health.set_ready("a.com/x", ready=False)
-    assert not health.is_ready
+    readiness = Readiness(["a.com/x", "b.com/x"])
+    readiness.set_ready("a.com/x", ready=True)
+    assert not readiness.is_ready
+    readiness.set_ready("b.com/x", ready=True)
+    assert readiness.is_ready
+    readiness.set_ready("a.com/x", ready=False)
+    assert not readiness.is_ready
 
 
 def test_a_plugin_is_ready_while_it_is_watched(
     kubelet: DeviceManager, start_plugin: StartPlugin
 ) -> None:
     """The answer follows the kubelet: gone, it is no longer ready."""
-    server = start_plugin(health="127.0.0.1:0").health_check
+    server = start_plugin(health="127.0.0.1:0").readiness_server
     assert server
     wait_for_devices(kubelet, RESOURCE, 2)
     wait_until("it to be ready", lambda: check(server.port) == SERVING)
@@ -50,7 +50,7 @@ def test_a_plugin_is_ready_while_it_is_watched(
 
 def test_a_node_without_devices_is_ready() -> None:
     """There is nothing to wait for, and a rollout must not hang on such a node."""
-    assert Health([]).is_ready
+    assert Readiness([]).is_ready
 
 
 def test_a_port_that_is_taken_is_named() -> None:
@@ -58,6 +58,6 @@ def test_a_port_that_is_taken_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         taken = f"127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(NotReady, match="cannot be listened on") as caught:
-            HealthServer(Health([]), taken)
+            ReadinessServer(Readiness([]), taken)
     assert (caught.value.where, caught.value.exit_code) == (taken, 3)
     assert taken in caught.value.seen
