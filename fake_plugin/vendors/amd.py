@@ -28,7 +28,7 @@ from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import identity, layout, sharing, visible
+from fake_plugin.vendors import identity, pool_layout, sharing, visible
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place
 
@@ -54,7 +54,7 @@ def card(node: str, share: Share, index: int, minor: int) -> Card:
         index=index,
         minor=minor,
         model=share.accelerator,
-        numa=layout.numa_node(share, index),
+        numa=pool_layout.numa_node(share, index),
         pci=address,
         serial=identity.serial_number(identity.of_card(node, share.pool, index)),
     )
@@ -75,7 +75,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
     if sharing.by_percentage(share):
         names = (f"{share.alias}-core", f"{share.alias}-memory") if share.alias else _SHARES
         return sharing.offers_of_shares(share, names, cards, answer)
-    named = layout.devices_by_resource(share, cards, _part_name, partial(_resource, share))
+    named = pool_layout.devices_by_resource(share, cards, _part_name, partial(_resource, share))
     none = {share.alias or _GPU: list[Device]()}
     return sharing.offers_of(share, named or none, _BETWEEN, answer)
 

@@ -31,7 +31,7 @@ from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import identity, layout, sharing, visible
+from fake_plugin.vendors import identity, pool_layout, sharing, visible
 from fake_plugin.vendors.offer import Offer, Refused
 from fake_plugin.vendors.place import BARE, Place
 
@@ -59,7 +59,7 @@ def card(node: str, share: Share, index: int, minor: int) -> Card:
         index=index,
         minor=minor,
         model=share.accelerator,
-        numa=layout.numa_node(share, index),
+        numa=pool_layout.numa_node(share, index),
         pci=identity.pci_address(_BUSES, _DOMAIN, minor),
         serial="-".join(digits[at : at + 8] for at in range(0, 40, 8)),
     )
@@ -88,7 +88,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
     def resource(device: Device) -> str:
         return f"{_PREFIX}{_kind(device)}" if device.partition else whole
 
-    named = layout.devices_by_resource(share, cards, _vnpu_name, resource)
+    named = pool_layout.devices_by_resource(share, cards, _vnpu_name, resource)
     found = sharing.offers_of(share, named or {whole: []}, _BETWEEN, answers.container)
     return tuple(replace(offer, preferred=False) for offer in found)
 

@@ -15,7 +15,7 @@ from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import identity, layout, visible
+from fake_plugin.vendors import identity, pool_layout, visible
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place
 
@@ -27,7 +27,7 @@ def card(node: str, share: Share, index: int, minor: int) -> Card:
         pool=share.pool,
         index=index,
         minor=minor,
-        numa=layout.numa_node(share, index),
+        numa=pool_layout.numa_node(share, index),
     )
 
 

@@ -8,7 +8,7 @@ from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.gpu_instances import ids_of_parts
-from fake_plugin.vendors import identity, layout
+from fake_plugin.vendors import identity, pool_layout
 
 #: The driver's own files, which any program needs beside its GPU's.
 CONTROL_FILES: Final = (
@@ -36,7 +36,7 @@ def card(node: str, share: Share, index: int, minor: int) -> Card:
         index=index,
         minor=minor,
         model=share.accelerator,
-        numa=layout.numa_node(share, index),
+        numa=pool_layout.numa_node(share, index),
         pci=identity.pci_address(_BUSES, _DOMAIN, minor),
         serial=identity.serial_number(name),
     )
@@ -61,7 +61,7 @@ def files_of(share: Share, device: Device) -> Iterator[str]:
     """
     yield f"/dev/nvidia{device.card.minor}"
     if device.partition is not None:
-        parts = layout.parts_of(share, device.card, mig_name) or ()
+        parts = pool_layout.parts_of(share, device.card, mig_name) or ()
         instance = ids_of_parts(parts)[device.unit]
         cap = _FIRST_CAP + device.card.minor * _CAPS_OF_GPU + instance * _CAPS_OF_INSTANCE
         yield f"/dev/nvidia-caps/nvidia-cap{cap}"

@@ -7,7 +7,7 @@
 
 A resource without devices is not offered: where all GPUs are cut up and the strategy is mixed,
 there is no nvidia.com/gpu. What `single` and MPS refuse, the fleet's own rules do
-(`fake_plugin.hardware.layout`, `fake_plugin.fleet.pool_rules`).
+(`fake_plugin.hardware.partition_rules`, `fake_plugin.fleet.pool_rules`).
 
 Shares of cores and memory are offered as Tencent's qGPU has them, 100 cores to a card and units of
 1 GiB: tke.cloud.tencent.com/qgpu-core and -memory. An alias of the pool replaces what is before the
@@ -22,7 +22,7 @@ from typing import Final
 from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
-from fake_plugin.vendors import layout, sharing
+from fake_plugin.vendors import pool_layout, sharing
 from fake_plugin.vendors.nvidia.answers import Answers
 from fake_plugin.vendors.nvidia.hardware import mig_name
 from fake_plugin.vendors.nvidia.naming import uses_cdi
@@ -53,7 +53,7 @@ def _offers(share: Share, cards: Sequence[Card], answers: Answers) -> tuple[Offe
         name = share.alias or _QGPU
         names = (f"{name}-core", f"{name}-memory")
         return sharing.offers_of_shares(share, names, cards, answers.share_of_cards)
-    named = layout.devices_by_resource(share, cards, mig_name, partial(_resource, share))
+    named = pool_layout.devices_by_resource(share, cards, mig_name, partial(_resource, share))
     none = {share.alias or _GPU: list[Device]()}
     return sharing.offers_of(share, named or none, _BETWEEN, answers.container)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.hardware.layout import broken_card_rule
+from fake_plugin.hardware.partition_rules import broken_card_rule
 from lab.core.catalogue import Figure, Model, catalogue, closest
 from lab.core.catalogue.page import page
 

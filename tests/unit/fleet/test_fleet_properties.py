@@ -12,7 +12,7 @@ from fake_plugin.fleet.plan import Answering, Flap, Partitions, Sharing
 from fake_plugin.fleet.reading import read_plan
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.breakage import Breakage
-from fake_plugin.hardware.layout import broken_card_rule
+from fake_plugin.hardware.partition_rules import broken_card_rule
 from fake_plugin.message_limit import MOST_DEVICES
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, FleetError, Pool, load_fleet

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fake_plugin.hardware.accelerator import Accelerator, Profile
-from fake_plugin.hardware.layout import broken_card_rule, broken_node_rule
+from fake_plugin.hardware.partition_rules import broken_card_rule, broken_node_rule
 
 H100 = Accelerator(
     "h100",

@@ -22,7 +22,7 @@ def parts_of(share: Share, card: Card, name: NamePart) -> tuple[Partition, ...] 
 
     No parts are those of a card that is in partition mode and has none. Where all cards are cut
     alike (strategy single), one that was added to the pool is cut as the first one is. That the
-    card has the profiles is a rule of the fleet (`fake_plugin.hardware.layout`).
+    card has the profiles is a rule of the fleet (`fake_plugin.hardware.partition_rules`).
     """
     cut = _cut(share, card.index)
     if cut is None:
