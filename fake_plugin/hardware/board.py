@@ -16,7 +16,7 @@ from fake_plugin.hardware.state import State, StateFile
 #: Tells of a unit and what is wrong with it whether the plugin calls it healthy all the same.
 Ignores: TypeAlias = Callable[[str, Breakage], bool]
 #: Called after a change, without a lock held, from the thread that made it.
-Listener = Callable[[], None]
+Reaction = Callable[[], None]
 
 
 def usual(_unit: str, breakage: Breakage) -> bool:
@@ -43,16 +43,16 @@ class Board:
         self.ignores = ignores
         self._was_unhealthy = self._unhealthy(state)
         self._lock = threading.Lock()
-        self._listeners: list[Listener] = []
+        self._reactions: list[Reaction] = []
 
     @property
     def state(self) -> State:
         """Return what is remembered, as it is now."""
         return self._state
 
-    def listen(self, listener: Listener) -> None:
-        """Have `listener` called after every change."""
-        self._listeners.append(listener)
+    def listen(self, reaction: Reaction) -> None:
+        """Have `reaction` called after every change."""
+        self._reactions.append(reaction)
 
     def breakage(self, *units: str) -> Breakage | None:
         """Return what is wrong with the first of the units that has something wrong, or None."""
@@ -138,8 +138,8 @@ class Board:
             self._file.save(state)
             self._state = state
             self._was_unhealthy |= self._unhealthy(state)
-        for listener in self._listeners:
-            listener()
+        for reaction in self._reactions:
+            reaction()
 
     def _unhealthy(self, state: State) -> frozenset[str]:
         return frozenset(

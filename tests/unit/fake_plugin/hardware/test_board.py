@@ -162,7 +162,7 @@ def test_resets_are_counted(tmp_path: Path) -> None:
     assert start(tmp_path).state.resets == {"a": 2, "b": 1}
 
 
-def test_listeners_hear_of_changes_and_of_nothing_else(tmp_path: Path) -> None:
+def test_reactions_follow_changes_and_nothing_else(tmp_path: Path) -> None:
     """Breaking what is broken in the same way is no news."""
     board, heard = start(tmp_path), []
     board.listen(lambda: heard.append(len(board.state.broken)))
