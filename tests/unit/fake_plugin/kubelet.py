@@ -1,12 +1,20 @@
 """What the plugin's tests ask of a kubelet, which is the lab's device manager."""
 
+from pathlib import Path
 from typing import Final
 
 from lab.embedded.kubelet.client import PluginClient
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.waiting import wait_until
 
-__all__ = ["CHANNEL_OPTIONS", "sockets_told", "wait_for_devices", "wait_until"]
+__all__ = [
+    "CHANNEL_OPTIONS",
+    "every_socket_is_new",
+    "plugin_sockets",
+    "sockets_told",
+    "wait_for_devices",
+    "wait_until",
+]
 
 CHANNEL_OPTIONS: Final = (("grpc.use_local_subchannel_pool", 1),)
 
@@ -37,3 +45,14 @@ def wait_for_devices(
     client = newest()
     assert client
     return client
+
+
+def plugin_sockets(folder: Path) -> list[str]:
+    """Return the names of the plugins' sockets."""
+    return sorted(path.name for path in folder.glob("gpulab-*"))
+
+
+def every_socket_is_new(kubelet: DeviceManager) -> bool:
+    """Tell whether no socket was registered twice, which wedges a kubelet of version 1.37."""
+    told = sockets_told(kubelet)
+    return len(set(told)) == len(told)
