@@ -3,8 +3,8 @@
 nvidia, amd, ascend, generic   the vendors: `card` makes the cards of a share, and `offers`
                                makes resources of cards; `VENDORS` finds the module
 offer, place                   what they give, and what the node gives them
-identity, layout, sharing,     what they have in common
-visible
+identity, pool_layout,         what they have in common
+sharing, visible
 """
 
 from collections.abc import Sequence
