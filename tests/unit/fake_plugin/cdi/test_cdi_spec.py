@@ -87,72 +87,73 @@ def test_without_devices_there_is_no_all() -> None:
     assert [violation.rule for violation in check(document)] == ["no-devices"]
 
 
-def test_every_field_has_its_name_of_json() -> None:
+@pytest.mark.parametrize(
+    ("edits", "form"),
+    [
+        (
+            Edits(device_nodes=(DeviceNode("/dev/a", "/dev/b", "c", 1, 3, 0o666, "rw", 1000, 44),)),
+            {
+                "deviceNodes": [
+                    {"path": "/dev/a", "hostPath": "/dev/b", "type": "c", "major": 1, "minor": 3}
+                    | {"fileMode": 438, "permissions": "rw", "uid": 1000, "gid": 44}
+                ]
+            },
+        ),
+        (
+            Edits(mounts=(Mount("/a", "/b", ("ro",), "bind"),)),
+            {
+                "mounts": [
+                    {"hostPath": "/a", "containerPath": "/b", "options": ["ro"], "type": "bind"}
+                ]
+            },
+        ),
+        (
+            Edits(hooks=(Hook("prestart", "/bin/x", ("x", "y"), ("C=d",), 5),)),
+            {
+                "hooks": [
+                    {"hookName": "prestart", "path": "/bin/x", "args": ["x", "y"]}
+                    | {"env": ["C=d"], "timeout": 5}
+                ]
+            },
+        ),
+        (
+            Edits(net_devices=(NetDevice("eth1", "net1"),)),
+            {"netDevices": [{"hostInterfaceName": "eth1", "name": "net1"}]},
+        ),
+        (
+            Edits(
+                intel_rdt=IntelRdt("gold", "L3:0=f", "MB:0=20", ("L3:0=f",), enable_monitoring=True)
+            ),
+            {
+                "intelRdt": {"closID": "gold", "l3CacheSchema": "L3:0=f", "memBwSchema": "MB:0=20"}
+                | {"schemata": ["L3:0=f"], "enableMonitoring": True}
+            },
+        ),
+        (Edits(env=("A=b",), additional_gids=(44,)), {"env": ["A=b"], "additionalGids": [44]}),
+    ],
+    ids=["device node", "mount", "hook", "net device", "share of caches", "lists"],
+)
+def test_every_field_has_its_name_of_json(edits: Edits, form: Mapping[str, object]) -> None:
     """The names are those of the Go library's struct tags."""
-    every = Edits(
-        env=("A=b",),
-        device_nodes=(DeviceNode("/dev/a", "/dev/b", "c", 1, 3, 0o666, "rw", 1000, 44),),
-        mounts=(Mount("/a", "/b", ("ro",), "bind"),),
-        hooks=(Hook("prestart", "/bin/x", ("x", "y"), ("C=d",), 5),),
-        net_devices=(NetDevice("eth1", "net1"),),
-        intel_rdt=IntelRdt("gold", "L3:0=f", "MB:0=20", ("L3:0=f",), enable_monitoring=True),
-        additional_gids=(44,),
+    document = Spec("a.b/cd", (Device("x", edits),)).document()
+    assert document["devices"] == [{"name": "x", "containerEdits": form}]
+    assert check(document) == []
+
+
+def test_annotations_stand_at_the_spec_and_at_each_device() -> None:
+    """Both are mappings of text, under one name."""
+    spec = Spec(
+        "a.b/cd",
+        (Device("x", Edits(mounts=(Mount("/a", "/b", ("ro",)),)), {"k": "v"}),),
+        annotations={"l": "w"},
     )
-    document = Spec("a.b/cd", (Device("x", every, {"k": "v"}),), annotations={"l": "w"}).document()
-    assert document == {
-        "cdiVersion": "1.1.0",
+    form = {"mounts": [{"hostPath": "/a", "containerPath": "/b", "options": ["ro"]}]}
+    assert spec.document() == {
+        "cdiVersion": "0.6.0",
         "kind": "a.b/cd",
         "annotations": {"l": "w"},
-        "devices": [
-            {
-                "name": "x",
-                "annotations": {"k": "v"},
-                "containerEdits": {
-                    "env": ["A=b"],
-                    "deviceNodes": [
-                        {
-                            "path": "/dev/a",
-                            "hostPath": "/dev/b",
-                            "type": "c",
-                            "major": 1,
-                            "minor": 3,
-                            "fileMode": 438,
-                            "permissions": "rw",
-                            "uid": 1000,
-                            "gid": 44,
-                        }
-                    ],
-                    "mounts": [
-                        {
-                            "hostPath": "/a",
-                            "containerPath": "/b",
-                            "options": ["ro"],
-                            "type": "bind",
-                        }
-                    ],
-                    "hooks": [
-                        {
-                            "hookName": "prestart",
-                            "path": "/bin/x",
-                            "args": ["x", "y"],
-                            "env": ["C=d"],
-                            "timeout": 5,
-                        }
-                    ],
-                    "netDevices": [{"hostInterfaceName": "eth1", "name": "net1"}],
-                    "intelRdt": {
-                        "closID": "gold",
-                        "l3CacheSchema": "L3:0=f",
-                        "memBwSchema": "MB:0=20",
-                        "schemata": ["L3:0=f"],
-                        "enableMonitoring": True,
-                    },
-                    "additionalGids": [44],
-                },
-            }
-        ],
+        "devices": [{"name": "x", "annotations": {"k": "v"}, "containerEdits": form}],
     }
-    assert check(document) == []
 
 
 @pytest.mark.parametrize(
