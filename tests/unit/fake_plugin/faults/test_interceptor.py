@@ -1,6 +1,7 @@
 """Calls that go wrong over a real socket, and what is written down of them."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,11 @@ def plugin(listener: Listener) -> Iterator[DevicePluginStub]:
 def journal(switchboard: Switchboard) -> Callable[[], list[dict[str, Any]]]:
     """Return what reads the journal."""
     return lambda: [json.loads(line) for line in switchboard.journal.since(1, 100)[0]]
+
+
+def timers() -> list[threading.Thread]:
+    """Return the threads that wait for a time."""
+    return [each for each in threading.enumerate() if isinstance(each, threading.Timer)]
 
 
 def refusal(call: Callable[[], object]) -> tuple[grpc.StatusCode, str | None]:
@@ -179,6 +185,18 @@ def test_a_stream_is_dropped(
     switchboard.book.add("ListAndWatch", Drop(seconds), nth=1)
     assert len([*plugin.ListAndWatch(Empty(), timeout=5)]) == lists
     assert len(next(iter(plugin.ListAndWatch(Empty(), timeout=5))).devices) == 2
+
+
+def test_a_stream_that_ends_by_itself_is_not_dropped_later(
+    plugin: DevicePluginStub, switchboard: Switchboard
+) -> None:
+    """What was to drop it is gone with it, and not kept for an hour."""
+    switchboard.book.add("ListAndWatch", Drop(3600))
+    stream = plugin.ListAndWatch(Empty(), timeout=5)
+    assert len(next(iter(stream)).devices) == 2
+    assert timers()
+    stream.cancel()
+    wait_until("the end of the timer", lambda: not timers())
 
 
 def test_a_stream_that_is_dropped_is_counted_out(

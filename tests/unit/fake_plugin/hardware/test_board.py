@@ -72,6 +72,19 @@ def test_units_of_a_node_can_differ_in_their_policy(tmp_path: Path) -> None:
     assert [board.is_sticky(unit) for unit in ("a", "b")] == [True, False]
 
 
+def test_a_sticky_unit_that_never_broke_is_healthy(tmp_path: Path) -> None:
+    """The policy says how long a unit is unhealthy, and not that it is."""
+    board = start(tmp_path)
+    board.make_sticky(["a", "b"])
+    board.break_units(["b", "c"], LOST)
+    assert board.unhealthy() == {"b", "c"}
+
+
+def test_where_all_are_sticky_every_unit_is(tmp_path: Path) -> None:
+    """Also one that nobody has named."""
+    assert start(tmp_path, sticky=True).is_sticky("a")
+
+
 def test_a_sticky_unit_that_is_still_broken_is_unhealthy_after_a_restart(tmp_path: Path) -> None:
     """The restart looks at the hardware, and the hardware has not changed."""
     start(tmp_path, sticky=True).break_units(["a"], LOST)
