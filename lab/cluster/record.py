@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from fake_plugin.replacement import replace as replace_file
 from lab.core.errors import CheckFailed, CleanUpFailed, NotReady
 from lab.core.fleet import Fleet, FleetError, load_fleet
 from lab.host.folders import Folders, unwritable
@@ -142,7 +143,7 @@ class LabFolder:
         token = self.known_token()
         if len(token) < _LEAST_TOKEN:
             token = secrets.token_urlsafe()
-            self.write_text(self.token, f"{token}\n", mode=_PRIVATE)
+            self.write_text(self.token, f"{token}\n")
         return token
 
     def known_token(self) -> str:
@@ -152,15 +153,13 @@ class LabFolder:
         except (OSError, ValueError):
             return ""
 
-    def write_text(self, file: Path, text: str, mode: int | None = None) -> None:
-        """Write a file of the folder, whole or not at all; raises `NotReady` like `write`."""
-        fresh = file.with_suffix(".new")
+    def write_text(self, file: Path, text: str) -> None:
+        """Write a file of the folder, whole or not at all, for the user alone (mode 0600).
+
+        Raises `NotReady` like `write`.
+        """
         try:
-            if mode is not None:
-                fresh.touch(mode)
-                fresh.chmod(mode)
-            fresh.write_text(text, encoding="utf-8")
-            fresh.replace(file)
+            replace_file(file, (text,), _PRIVATE)
         except OSError as error:
             raise unwritable(self.path, "GPULAB_STATE_HOME", error) from error
 

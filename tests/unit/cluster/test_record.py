@@ -1,6 +1,7 @@
 """What the lab remembers of a cluster, in a folder of its own."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -88,11 +89,10 @@ def test_writing_that_breaks_off_leaves_the_old_record(
     """A full disk may cost the new record, never the one that says whose the cluster is."""
     folder.write(RECORD)
 
-    def full(path: Path, *_: object, **__: object) -> int:
-        path.write_bytes(b"")
+    def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fchmod", full)
     with pytest.raises(NotReady, match="the lab cannot write its own files") as raised:
         folder.mark_ready()
     assert raised.value.where == str(folder.path)
@@ -107,6 +107,22 @@ def test_text_is_written_in_place_of_the_old_one(folder: LabFolder) -> None:
     folder.write_text(folder.fleet, "né")
     assert folder.fleet.read_bytes() == "né".encode()
     assert {each.name for each in folder.path.iterdir()} == {"lab.json", "node", "fleet.yaml"}
+
+
+def test_two_writers_do_not_meet(folder: LabFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that writes while another does leaves its own text whole, and the last one stays."""
+    folder.write(RECORD)
+    chmod = os.fchmod
+
+    def second_writer(descriptor: int, mode: int) -> None:
+        monkeypatch.setattr("os.fchmod", chmod)
+        folder.write_text(folder.fleet, "second")
+        chmod(descriptor, mode)
+
+    monkeypatch.setattr("os.fchmod", second_writer)
+    folder.write_text(folder.fleet, "first")
+    assert folder.fleet.read_text() == "first"
+    assert folder.fleet.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("name", ["fleet", "kind_config"])
