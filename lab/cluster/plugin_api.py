@@ -17,19 +17,34 @@ from lab.core.errors import CheckFailed, UsageError
 #: The server's proxy does not pass `Authorization` on.
 _HEADER: Final = "X-Gpulab-Token"
 
+#: What the API says to whoever calls it over HTTP, in the words of the command line.
+_IN_WORDS_OF_COMMANDS: Final = {
+    "the request's body": "",
+    "correct the body": "correct the command",
+    "GET /v1/faults lists them": "name one that is there",
+    "POST /v1/clear": "`gpulab inject clear`",
+}
+
 Json = dict[str, Any]
 
 
 class PluginRefused(UsageError):
     """The plugin does not do what it was asked: it does not know a name, or a rule is broken.
 
-    Nothing has changed on its node. `missing` says that it knows of no such thing at all.
+    Nothing has changed on its node. `missing` says that it knows of no such thing at all. What the
+    API says in the language of HTTP is said in that of `gpulab inject`.
     """
 
-    def __init__(
-        self, what: str, *, where: str, seen: str, remedy: str, missing: bool = False
+    def __init__(  # noqa: PLR0913 - the fields of every error, and one
+        self, what: str, *, where: str, seen: str, remedy: str, lab: str, missing: bool = False
     ) -> None:
-        super().__init__(what, where=where, seen=seen, remedy=remedy)
+        super().__init__(
+            what,
+            where=_in_words_of_commands(where),
+            seen=seen,
+            remedy=_in_words_of_commands(remedy),
+            commands=(f"gpulab inject list --name {lab}",),
+        )
         self.missing = missing
 
 
@@ -97,7 +112,9 @@ class PluginApi:
             )
         if status < HTTPStatus.INTERNAL_SERVER_ERROR:
             missing = status == HTTPStatus.NOT_FOUND
-            return PluginRefused(what, where=where, seen=seen, remedy=remedy, missing=missing)
+            return PluginRefused(
+                what, where=where, seen=seen, remedy=remedy, lab=self.lab, missing=missing
+            )
         return CheckFailed(what, where=where, seen=seen, remedy=remedy)
 
     def _unreachable(self, seen: str) -> ApiFailed:
@@ -109,6 +126,12 @@ class PluginApi:
             remedy="see what it says",
             commands=(f"gpulab logs {self.pod.node} --name {self.lab}",),
         )
+
+
+def _in_words_of_commands(text: str) -> str:
+    for said, meant in _IN_WORDS_OF_COMMANDS.items():
+        text = text.replace(said, meant)
+    return text
 
 
 def _parsed(content: bytes) -> Json | None:

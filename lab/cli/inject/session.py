@@ -32,16 +32,18 @@ class Session:
     output: str
 
     def ask(self, asking: "Callable[[PluginApi], Json]", told: Callable[[Json], str]) -> None:
-        """Ask the nodes; print a line for each, and what to do next.
+        """Ask the nodes; print a line for each that did it, and what to do next.
 
-        Raises, after all is printed, where a node has not done it.
+        Raises, after that is printed, where a node has not done it: the error names those nodes,
+        once. Nodes that were skipped come last, since nothing has become of them.
         """
         outcomes = self.outcomes(asking)
         if self.output == "json":
             print_json(outcomes)
         else:
-            for each in outcomes:
-                click.echo(f"{each.seat.title}: {_line(each, told)}")
+            for title, result in _results(outcomes):
+                click.echo(f"{title}: {told(result)}")
+            _print_skipped(outcomes)
         self.end(outcomes, "inject list", "inject clear")
 
     def show(
@@ -55,13 +57,11 @@ class Session:
         if self.output == "json":
             print_json(outcomes)
         else:
-            for each in outcomes:
-                if each.result is None:
-                    click.echo(f"{each.seat.title}: {_line(each, str)}")
-                    continue
-                click.echo(f"{each.seat.title}:")
-                for line in told(each.result):
+            for title, result in _results(outcomes):
+                click.echo(f"{title}:")
+                for line in told(result):
                     click.echo(f"  {line}")
+            _print_skipped(outcomes)
         self.end(outcomes, *following)
 
     def outcomes(self, asking: "Callable[[PluginApi], Json]") -> "list[Outcome]":
@@ -101,11 +101,14 @@ def print_json(outcomes: "Sequence[Outcome]") -> None:
     click.echo(json.dumps({"nodes": [each.as_json() for each in outcomes]}, indent=2))
 
 
-def _line(outcome: "Outcome", told: Callable[[Json], str]) -> str:
-    if outcome.result is not None:
-        return told(outcome.result)
-    what = outcome.error.what if outcome.error else ""
-    return f"{'skipped' if outcome.skipped else 'failed'}: {what}"
+def _results(outcomes: "Sequence[Outcome]") -> list[tuple[str, Json]]:
+    return [(each.seat.title, each.result) for each in outcomes if each.result is not None]
+
+
+def _print_skipped(outcomes: "Sequence[Outcome]") -> None:
+    for each in outcomes:
+        if each.skipped and each.error:
+            click.echo(f"{each.seat.title}: skipped: {each.error.what}")
 
 
 def counted(number: int, noun: str) -> str:

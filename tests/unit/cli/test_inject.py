@@ -101,7 +101,11 @@ def test_a_node_that_was_named_has_to_have_the_device(
     """It is not skipped: the user meant it."""
     assert inject("unhealthy", "nvidia/0", "--node", "nvidia-0", "--node", "npu-0") == 2
     assert broken(plugins) == [{0: "unspecified"}, {}]
-    assert "npu-0 (t-lab-worker2): failed: this node has no device" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "npu-0" not in shown.out
+    assert shown.err.startswith(
+        "error: this node has no device 'nvidia/0'\n  where: npu-0 (t-lab-worker2)\n"
+    )
 
 
 @pytest.mark.usefixtures("plugins")
@@ -142,9 +146,46 @@ def test_what_fails_on_one_node_is_done_on_the_other(
     assert broken(plugins) == [{0: "xid 79", 1: "xid 79"}, {}]
     shown = capsys.readouterr()
     assert "nvidia-0 (t-lab-worker): 2 devices unhealthy (xid 79)" in shown.out
-    assert "npu-0 (t-lab-worker2): failed: fake-" in shown.out
+    assert "npu-0" not in shown.out
+    assert "  where: npu-0 (t-lab-worker2)\n" in shown.err
     assert "cannot break so: devices without a vendor have no xid" in shown.err
     assert "Next:" not in shown.out
+
+
+@pytest.mark.usefixtures("plugins")
+def test_what_was_done_comes_before_what_was_skipped(capsys: Output) -> None:
+    """However the fleet orders its nodes: a reader looks for what has become of the command."""
+    assert inject("unhealthy", "npu/0") == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("npu-0 (t-lab-worker2): 1 device unhealthy")
+    assert second == "nvidia-0 (t-lab-worker): skipped: this node has no device 'npu/0'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["fault", "Allocate", "--drop", "0s"], "Allocate has no stream that could be dropped"),
+        (["fault", "Allocate", "--delay", "soon"], "soon"),
+        (["clear", "rule-9"], "there is no rule 'rule-9'"),
+        (["unhealthy", "9"], "this node has no device '9'"),
+        (["unhealthy", "npu/0", "--xid", "79"], "devices without a vendor have no xid"),
+        (["add", "3", "--pool", "p"], "this node has no pool 'p'"),
+        (["remove-socket", "a.b/c"], "'a.b/c'"),
+    ],
+)
+@pytest.mark.usefixtures("plugins")
+def test_errors_speak_of_commands_and_come_once(
+    capsys: Output, arguments: list[str], what: str
+) -> None:
+    """Who typed one knows no body and no path of HTTP; what to type next can be pasted."""
+    assert inject(*arguments) == 2
+    shown = capsys.readouterr()
+    assert (what in shown.err, what in shown.out) == (True, False)
+    assert "the request" not in shown.err
+    assert "body" not in shown.err
+    assert "/v1/" not in shown.err
+    assert shown.err.count("error:") == 1
+    assert shown.err.endswith("$ gpulab inject list --name t-lab\n")
 
 
 def test_one_refusal_counts_more_than_nodes_that_have_no_such_device(
@@ -166,7 +207,9 @@ def test_a_plugin_that_is_away_is_code_1(
     assert inject("unhealthy", "--all") == 1
     assert broken(plugins) == [{0: "unspecified", 1: "unspecified"}, {}]
     shown = capsys.readouterr()
-    assert "npu-0 (t-lab-worker2): failed: the plugin does not answer" in shown.out
+    assert shown.err.startswith(
+        "error: the plugin does not answer\n  where: npu-0 (t-lab-worker2)\n"
+    )
     assert "$ gpulab logs t-lab-worker2 --name t-lab" in shown.err
 
 
