@@ -1,5 +1,6 @@
 """The programs on the node, and their mounts."""
 
+import os
 import stat
 import subprocess
 from pathlib import Path
@@ -11,6 +12,9 @@ from fake_plugin.smi import programs, table
 from fake_plugin.vendors.place import HostMount
 from tests.unit.fake_plugin.smi.container import SHELLS
 from tests.unit.fake_plugin.smi.hardware import H100, whole
+
+#: As a file is called while it is written.
+ABANDONED = ".gpulab-x.tmp"
 
 
 def test_there_is_a_shell_of_every_kind() -> None:
@@ -70,3 +74,26 @@ def test_installed_program_runs_by_its_first_line(tmp_path: Path) -> None:
     program.write_text(programs.text("nvidia-smi", str(units)))
     ran = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, env={})
     assert ran.stdout.splitlines()[0] == "NVIDIA-SMI version  : 570.133.20"
+
+
+def test_a_path_with_quotes_is_one_word_to_the_shell(tmp_path: Path) -> None:
+    """Whoever runs the plugin by hand calls a folder as they like."""
+    folder = tmp_path / 'it\'s "mine"'
+    folder.mkdir()
+    table.write(folder, [whole(H100)])
+    program = tmp_path / "nvidia-smi"
+    program.write_text(programs.text("nvidia-smi", str(folder / table.NAME)))
+    ran = subprocess.run(["sh", program, "--version"], capture_output=True, text=True, check=True)
+    assert (ran.stdout.splitlines()[0], ran.stderr) == ("NVIDIA-SMI version  : 570.133.20", "")
+
+
+def test_what_a_killed_plugin_left_half_written_goes(tmp_path: Path) -> None:
+    """Beside the programs and beside the table, and nothing else."""
+    programs.install(tmp_path)
+    for folder in (tmp_path / "bin", programs.table_folder(tmp_path)):
+        (folder / ABANDONED).touch()
+        os.utime(folder / ABANDONED, (0, 0))
+        (folder / "other").touch()
+    programs.install(tmp_path)
+    assert not [*tmp_path.rglob(ABANDONED)]
+    assert len([*tmp_path.rglob("other")]) == 2

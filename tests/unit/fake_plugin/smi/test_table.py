@@ -49,6 +49,15 @@ def test_unit_is_one_line_of_facts() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("utilization", "percent"), [(0.0, "0"), (0.004, "0"), (0.799, "80"), (0.286, "29")]
+)
+def test_utilisation_is_rounded_to_percents(utilization: float, percent: str) -> None:
+    """Cut off, a card at 79.9 would show 79 here and 80 in the metrics."""
+    reading = replace(whole(H100), utilization=utilization)
+    assert units_of(table.render([reading]))[0][15] == percent
+
+
 def test_what_is_not_known_is_an_empty_field() -> None:
     """No figure is made up, and none is 0 for want of one."""
     fields = units_of(table.render([unknown(whole(ASCEND))]))[0]

@@ -22,6 +22,12 @@ LOST = Breakage("xid", "79")
 GPU = whole(H100)
 
 
+@pytest.fixture(autouse=True)
+def _changes_alone_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no table come by itself: nobody would see that a change went unnoticed."""
+    monkeypatch.setattr(toolbox, "_PERIOD", 3600.0)
+
+
 @pytest.fixture
 def board(tmp_path: Path) -> Board:
     """Return a board without a fault."""
@@ -93,6 +99,41 @@ def test_a_table_that_cannot_be_written_is_told_once_and_tried_again(
     board.reset([GPU.card.uid])
     wait_until("a lost card", lambda: condition(tmp_path) == "lost")
     assert len(said("table-not-written")) == 1
+
+
+def test_a_failure_that_lasts_is_told_once_and_again_after_a_success(
+    tmp_path: Path, board: Board, said: Said
+) -> None:
+    """A full disk would else fill the log as well; when it is full anew, that is news."""
+    told: list[int] = []
+    folder = tmp_path / "tools/units"
+
+    def readings() -> tuple[Reading, ...]:
+        told.append(len(said("table-not-written")))
+        return ()
+
+    def look(words: int) -> None:
+        """Have the table written once more, and see how many words there were before."""
+        looks = len(told)
+        board.reset(["a"])
+        wait_until("another look", lambda: len(told) > looks)
+        assert told[-1] == words
+
+    folder.parent.mkdir()
+    folder.write_text("in the way")
+    tools = Toolbox(tmp_path, board, readings)
+    tools.start()
+    wait_until("a line of the log", lambda: bool(said("table-not-written")))
+    look(1)
+    look(1)
+    folder.unlink()
+    look(1)
+    wait_until("a table", (folder / "units").exists)
+    folder.rename(tmp_path / "away")
+    folder.write_text("in the way")
+    look(1)
+    wait_until("another line", lambda: len(said("table-not-written")) == 2)
+    tools.stop()
 
 
 def test_tools_that_cannot_be_written_stop_the_start(tmp_path: Path) -> None:
