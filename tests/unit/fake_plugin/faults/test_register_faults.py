@@ -29,9 +29,14 @@ def test_the_kubelet_is_made_to_refuse(
         'requested API version "v0-by-a-fault" is not supported by kubelet. '
         'Supported version is ["v1beta1"] (UNKNOWN)'
     )
-    lines = [json.loads(line) for line in plugin.switchboard.journal.since(1, 9)[0]]
-    faults = [line.get("fault") for line in lines if line["call"] == "Register"]
-    assert faults == ["fleet-1", None]
+
+    def faults() -> list[str | None]:
+        lines = [json.loads(line) for line in plugin.switchboard.journal.since(1, 9)[0]]
+        return [line.get("fault") for line in lines if line["call"] == "Register"]
+
+    # The kubelet has the devices before its answer to Register has come back.
+    wait_until("both calls in the journal", lambda: len(faults()) == 2)
+    assert faults() == ["fleet-1", None]
 
 
 def test_a_registration_comes_late(
