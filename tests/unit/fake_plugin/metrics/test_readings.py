@@ -168,6 +168,14 @@ def test_broken_partition_leaves_its_neighbours(hardware: Board) -> None:
     assert health(read(Node(hardware, devices))) == [False, False]
 
 
+def test_card_with_one_lost_partition_still_draws_power(hardware: Board) -> None:
+    """Its sensors answer through the other, whose figures are there."""
+    devices = slices(card(H100), 2)
+    hardware.break_units([devices[0].unit], Breakage("xid", "79"))
+    lost, other = read(Node(hardware, devices))
+    assert (lost.power_watts, other.power_watts) == (None, 84.0)
+
+
 def health(readings: Sequence[Reading]) -> list[bool]:
     """Return whether each is healthy."""
     return [each.healthy for each in readings]
