@@ -16,7 +16,7 @@ def logs(node: str | None, name: str, tail: int | None) -> None:
     """
     from lab.cli.site import this_site
     from lab.core.errors import CheckFailed, UsageError
-    from lab.install.plugin import NAMESPACE, SELECTOR
+    from lab.install.rollout import NAMESPACE, SELECTOR
     from lab.install.status import running_lab
 
     client = running_lab(this_site(), name).client

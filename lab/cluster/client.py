@@ -10,11 +10,11 @@ import http
 import json
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import IncompleteRead
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
@@ -34,6 +34,9 @@ _WATCH_SECONDS: Final = 30
 _TIMEOUT: Final = (5, 20)
 _PAUSE_SECONDS: Final = 0.2
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+Query = Sequence[tuple[str, str]]
+_Objects = TypeVar("_Objects")
 
 
 class ApiFailed(CheckFailed):
@@ -82,21 +85,34 @@ class Client:
 
     def node_changes(self, timeout: float) -> Iterator[tuple[Node, ...]]:
         """Yield all nodes now, and again at each change, until `timeout` seconds have passed."""
+        yield from self._changes(_NODES, (), self.nodes, timeout)
+
+    def pod_changes(
+        self, namespace: str, selector: str, timeout: float
+    ) -> Iterator[tuple[Pod, ...]]:
+        """Yield a namespace's pods with these labels, as `node_changes` does the nodes."""
+        path = f"/api/v1/namespaces/{namespace}/pods"
+        query = (("labelSelector", selector),)
+        yield from self._changes(path, query, lambda: self.pods(namespace, selector), timeout)
+
+    def _changes(
+        self, path: str, query: Query, look: Callable[[], _Objects], timeout: float
+    ) -> Iterator[_Objects]:
         ends = time.monotonic() + timeout
-        yield self.nodes()
+        yield look()
         while (left := ends - time.monotonic()) > 0:
             window = max(1, int(min(left, _WATCH_SECONDS)))
-            query = [("watch", "true"), ("timeoutSeconds", str(window))]
+            watch = [*query, ("watch", "true"), ("timeoutSeconds", str(window))]
             limits = (_TIMEOUT[0], float(window + 1))
             try:
-                answer = self._open("GET", _NODES, query, timeout=limits)
-                # Each line is an event; what it says of one node is looked up for all.
+                answer = self._open("GET", path, watch, timeout=limits)
+                # Each line is an event; what it says of one object is looked up for all.
                 for _ in answer.response:
-                    yield self.nodes()
+                    yield look()
             except (ApiFailed, HTTPError):
                 # Cut off, or too old: look again, which also tells whether the server is there.
                 time.sleep(_PAUSE_SECONDS)
-                yield self.nodes()
+                yield look()
 
     def label_node(self, name: str, labels: Mapping[str, str | None]) -> None:
         """Set labels of a node; one whose value is None is removed."""
@@ -140,7 +156,7 @@ class Client:
         port: int,
         method: str,
         path: str,
-        query: Sequence[tuple[str, str]] = (),
+        query: Query = (),
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
@@ -155,14 +171,14 @@ class Client:
         with self._reaching():
             return answer.status, bytes(answer.read())
 
-    def _get(self, path: str, query: Sequence[tuple[str, str]] = ()) -> Any:  # noqa: ANN401 - JSON
+    def _get(self, path: str, query: Query = ()) -> Any:  # noqa: ANN401 - JSON
         return json.loads(self._read("GET", path, query))
 
     def _patch(
         self,
         path: str,
         body: Mapping[str, Any],
-        query: Sequence[tuple[str, str]] = (),
+        query: Query = (),
         content_type: str = _MERGE,
     ) -> None:
         self._read("PATCH", path, query, body=body, content_type=content_type)
@@ -177,7 +193,7 @@ class Client:
         self,
         method: str,
         path: str,
-        query: Sequence[tuple[str, str]] = (),
+        query: Query = (),
         *,
         body: Mapping[str, Any] | None = None,
         content_type: str = "application/json",

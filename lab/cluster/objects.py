@@ -36,6 +36,7 @@ class Pod:
 
     namespace: str
     name: str
+    annotations: Mapping[str, str]
     node: str
     phase: str
     ready: bool

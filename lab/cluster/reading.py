@@ -39,6 +39,7 @@ def pod(found: Json) -> Pod:
     return Pod(
         namespace=found["metadata"]["namespace"],
         name=found["metadata"]["name"],
+        annotations=found["metadata"].get("annotations", {}),
         node=spec.get("nodeName", ""),
         phase=status.get("phase", ""),
         ready=bool(containers) and all(each["ready"] for each in containers),

@@ -8,7 +8,8 @@ from typing import Any, Final
 from lab.cluster.objects import Pod
 from lab.cluster.plugin_api import PluginApi, PluginRefused
 from lab.core.errors import CheckFailed, LabError, UsageError
-from lab.install.plugin import CONTROL_PORT, NAMESPACE, SELECTOR
+from lab.install.plugin import CONTROL_PORT
+from lab.install.rollout import NAMESPACE, SELECTOR
 from lab.install.status import RunningLab
 
 #: The plugins of that many nodes are asked at once.

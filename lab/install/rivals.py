@@ -10,7 +10,8 @@ from pathlib import Path
 from lab.cluster.objects import Node
 from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
-from lab.install.plugin import NODE_LABEL, wanted_by
+from lab.install.plugin import NODE_LABEL
+from lab.install.rollout import wanted_by
 
 
 def refuse_rivals(

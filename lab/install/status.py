@@ -9,7 +9,7 @@ from lab.cluster.objects import Node, Pod
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import NotReady
 from lab.core.fleet import Fleet
-from lab.install.plugin import NAMESPACE, SELECTOR, missing
+from lab.install.rollout import NAMESPACE, SELECTOR, missing
 from lab.install.site import Site
 
 #: Fixed in the kubelet (Kubernetes, kubelet/pkg/apis/deviceplugin/v1beta1/constants.go).

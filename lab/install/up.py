@@ -174,9 +174,10 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
             plugin.withdraw(client, earlier, fleet)
         # First, so that an `up` that is interrupted here knows the next time what is its own.
         cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
-        plugin.deploy(client, fleet, image.reference, cluster.folder.control_token())
+        token = cluster.folder.control_token()
+        rollout = plugin.deploy(client, fleet, image.reference, token)
     with site.progress.step("Waiting for the devices to become allocatable") as step:
-        plugin.wait_for_allocatable(client, fleet, order.timeout, step, order.name)
+        rollout.wait(order.timeout, step, order.name)
 
 
 def _say_what_is_overlooked(fleet: Fleet, progress: Progress) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from lab.cluster.client import ApiFailed, Client, connect
 from lab.core.errors import TimedOut
-from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod
+from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, user_pod
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 WORKER = "/api/v1/nodes/t-lab-worker"
@@ -108,7 +108,7 @@ def test_object_is_applied_on_the_servers_side(
         "apiVersion": version,
         "kind": kind,
         "metadata": {"name": "x", "namespace": "kube-system"},
-        "spec": {"selector": {}, "template": {}},
+        "spec": {"selector": {}, "template": {"metadata": {}}},
     }
     client.apply(manifest)
     (request,) = api.patches(path)
@@ -139,6 +139,19 @@ def test_changes_end_with_their_time(client: Client, api: FakeApi, *, cut: bool)
     looks = list(client.node_changes(0.3))
     assert len(looks) >= 2
     assert {each.name for each in looks[0]} == {"t-lab-control-plane", "t-lab-worker"}
+
+
+def test_pods_are_looked_at_anew_at_each_event_until_time_is_up(
+    client: Client, api: FakeApi
+) -> None:
+    """Only those of the selector."""
+    api.pods = [pod("plugin-1", "t-lab-worker"), user_pod("mine", "t-lab-worker", 1)]
+    looks = list(client.pod_changes("kube-system", "app=fake-gpu-device-plugin", 0.3))
+    assert {tuple(each.name for each in pods) for pods in looks} == {("plugin-1",)}
+    watches = [each for each in api.requests if "watch" in each.query]
+    assert watches
+    assert {each.query["labelSelector"] for each in watches} == {"app=fake-gpu-device-plugin"}
+    assert len(looks) > 1
 
 
 def test_change_is_seen_after_a_watch_broke_off(client: Client, api: FakeApi) -> None:

@@ -146,7 +146,7 @@ def test_running_pod_is_read() -> None:
     """Restarts are those of all containers."""
     statuses = [{"ready": True, "restartCount": 2, "state": {"running": {}}}] * 2
     found = pod_of({"phase": "Running", "containerStatuses": statuses}, nodeName="n")
-    assert found == Pod("default", "w", "n", "Running", True, 4, ("i",), {}, "")  # noqa: FBT003 - in the order of the fields
+    assert found == Pod("default", "w", {}, "n", "Running", True, 4, ("i",), {}, "")  # noqa: FBT003 - in the order of the fields
 
 
 @pytest.mark.parametrize("ready", [[], [False], [True, False]])

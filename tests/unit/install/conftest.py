@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.cluster.client import Client, connect
 from lab.cluster.kind import cluster as cluster_module
 from lab.cluster.record import LabFolder
 from lab.core.progress import Progress
@@ -17,6 +18,7 @@ from lab.install import up as up_module
 from lab.install.site import Site
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
 from tests.unit.stand_ins.engine import KIND, FakeEngine
+from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 
 @pytest.fixture
@@ -27,6 +29,13 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
     with serving(cluster):
         monkeypatch.setenv("FAKE_API", cluster.address)
         yield cluster
+
+
+@pytest.fixture
+def client(api: FakeApi, tmp_path: Path) -> Client:
+    """Return the lab's connection to it."""
+    write_kubeconfig(tmp_path / "kubeconfig", api.address)
+    return connect(tmp_path / "kubeconfig", "t-lab")
 
 
 @pytest.fixture(params=[200, 401, 503])

@@ -1,4 +1,4 @@
-"""What is put into a cluster for the device plugin, and the wait for its devices."""
+"""What is put into a cluster for the device plugin."""
 
 from base64 import b64decode
 from collections.abc import Iterator
@@ -7,23 +7,11 @@ from typing import Any
 
 import pytest
 
-from lab.cluster.client import Client, connect
-from lab.core.errors import TimedOut
+from lab.cluster.client import Client
 from lab.core.fleet import Fleet, Pool, load_fleet
-from lab.core.progress import Progress, Step
-from lab.install.plugin import (
-    CONTROL_PORT,
-    deploy,
-    manifests,
-    missing,
-    wait_for_allocatable,
-    wanted_by,
-    withdraw,
-)
-from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, serving
-from tests.unit.stand_ins.kind_program import write_kubeconfig
+from lab.install.plugin import CONTROL_PORT, deploy, manifests, withdraw
+from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
 
-NPU = "npu.example.com/chip"
 DAEMON_SET = "/apis/apps/v1/namespaces/kube-system/daemonsets/fake-gpu-device-plugin"
 TOKEN = "0123456789abcdef"  # noqa: S105 - of a cluster that is none
 SECRET = "/api/v1/namespaces/kube-system/secrets/gpu-lab-control"  # noqa: S105 - a path
@@ -42,20 +30,6 @@ def api() -> Iterator[FakeApi]:
     cluster.add(node("w1"), node("w2"))
     with serving(cluster):
         yield cluster
-
-
-@pytest.fixture
-def client(api: FakeApi, tmp_path: Path) -> Client:
-    """Return the lab's connection to it."""
-    write_kubeconfig(tmp_path / "kubeconfig", api.address)
-    return connect(tmp_path / "kubeconfig", "t-lab")
-
-
-@pytest.fixture
-def step(progress: Progress) -> Iterator[Step]:
-    """Return a step that runs."""
-    with progress.step("Waiting") as running:
-        yield running
 
 
 @pytest.fixture
@@ -175,69 +149,6 @@ def test_same_fleet_takes_nothing_back(client: Client, api: FakeApi) -> None:
     asked = len(api.requests)
     withdraw(client, same, same)
     assert len(api.requests) == asked
-
-
-def test_wanted_is_told_by_node_and_resource() -> None:
-    """Pools that share a node add their resources to it."""
-    shared = Pool("b", 1, NPU, 8, node_names=("w1",))
-    wanted = wanted_by(fleet(Pool("a", 1, GPU, 2, node_names=("w1",)), shared))
-    assert wanted == {"w1": {GPU: 2, NPU: 8}}
-
-
-def test_wait_ends_with_the_devices(client: Client, api: FakeApi, step: Step) -> None:
-    """No more is asked then."""
-    api.add(node("w1", devices=2))
-    wait_for_allocatable(client, fleet(), 30, step, "t-lab")
-    assert len(api.requests) == 1
-
-
-@pytest.mark.parametrize("devices", [0, 1, 3])
-def test_wait_in_vain_says_what_was_last_seen(
-    client: Client, api: FakeApi, step: Step, devices: int
-) -> None:
-    """Too few, and too many: an earlier fleet's devices are not this one's."""
-    api.add(node("w1", devices=devices))
-    with pytest.raises(TimedOut) as raised:
-        wait_for_allocatable(client, fleet(), 0.1, step, "t-lab")
-    error = raised.value
-    assert error.what == "the devices did not become allocatable within 0.1 s"
-    assert error.where == "w1"
-    assert error.seen == f"w1: {GPU} {devices} of 2\nthere is no pod of the plugin"
-    assert error.commands[0] == "gpulab logs --name t-lab"
-
-
-def test_wait_in_vain_quotes_the_plugin(client: Client, api: FakeApi, step: Step) -> None:
-    """Of several pods, the one that is not ready has something to say."""
-    crash = {"reason": "CrashLoopBackOff"}
-    api.pods = [pod("good", "w2"), pod("bad", "w1", waiting=crash)]
-    api.logs = {"bad": "no such node in the fleet\n", "good": "all is well\n"}
-    with pytest.raises(TimedOut) as raised:
-        wait_for_allocatable(client, fleet(), 0.1, step, "t-lab")
-    assert raised.value.seen.splitlines()[1:] == [
-        "pod bad on w1: Pending CrashLoopBackOff",
-        "pod good on w2: Running",
-        "no such node in the fleet",
-    ]
-
-
-def test_pod_without_a_log_does_not_hide_that_time_is_up(
-    client: Client, api: FakeApi, step: Step
-) -> None:
-    """Its image is missing, say; the server's answer to that is quoted instead."""
-    api.pods = [pod("bad", "w1", waiting={"reason": "ErrImageNeverPull"})]
-    with pytest.raises(TimedOut) as raised:
-        wait_for_allocatable(client, fleet(), 0.1, step, "t-lab")
-    assert raised.value.seen.splitlines()[-2:] == [
-        "pod bad on w1: Pending ErrImageNeverPull",
-        'container "c" in pod "bad" is waiting to start',
-    ]
-
-
-def test_node_that_is_not_ready_keeps_a_lab_from_being_ready(client: Client, api: FakeApi) -> None:
-    """Also one outside of the fleet, such as the control plane: `up` and `status` say the same."""
-    api.add(node("t-lab-control-plane", ready=False), node("t-lab-worker", devices=2))
-    placed = Fleet.default().placed_on(["t-lab-worker"])
-    assert missing(client.nodes(), placed) == ["t-lab-control-plane: the node is not Ready"]
 
 
 @pytest.mark.parametrize(("count", "memory"), [(2, "50Mi"), (20_000, "70Mi"), (74_898, "124Mi")])

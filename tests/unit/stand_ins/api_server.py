@@ -94,8 +94,8 @@ class FakeApi:
     """What is in the cluster, and how the server behaves.
 
     `refusal` is the status code, reason and message of each answer, `cut` breaks watches off
-    in the middle of a line, `comes` is what all nodes get once the plugin is applied. `listening`
-    are pods with a port, as `pod:9441`, that the proxy reaches.
+    in the middle of a line, `comes` is what all nodes get once the plugin is applied, whose pods
+    are ready at once. `listening` are pods with a port, as `pod:9441`, that the proxy reaches.
     """
 
     nodes: dict[str, Json] = field(default_factory=dict)
@@ -130,8 +130,15 @@ class FakeApi:
         found["spec"] |= patch.get("spec", {})
         return found
 
-    def plug_in(self) -> None:
-        """Let the devices appear that the plugin brings."""
+    def plug_in(self, daemon_set: Json) -> None:
+        """Let the plugin's pods run on the nodes that are for it, and the devices appear."""
+        template = daemon_set["spec"]["template"]["metadata"]
+        self.pods = [
+            {**each, "metadata": {**each["metadata"], **template}}
+            for number, (name, found) in enumerate(self.nodes.items(), 1)
+            if "gpu-lab/device-plugin" in found["metadata"]["labels"]
+            for each in (pod(f"plugin-{number}", name),)
+        ]
         for each in self.nodes.values():
             for key in ("capacity", "allocatable"):
                 each["status"][key] |= self.comes
@@ -165,7 +172,9 @@ class _Handler(BaseHTTPRequestHandler):
             case ["version"]:
                 self._answer({"gitVersion": "v1.36.3", **dict.fromkeys(_VERSION, "")})
             case ["api", "v1", "nodes"] if "watch" in request.query:
-                self._watch()
+                self._watch(list(self.cluster.nodes.values()))
+            case ["api", "v1", "namespaces", _, "pods"] if "watch" in request.query:
+                self._watch(self.cluster.selected(request.query))
             case ["api", "v1", "nodes"]:
                 self._answer(_list("Node", list(self.cluster.nodes.values())))
             case ["api", "v1", "pods"] | ["api", "v1", "namespaces", _, "pods"]:
@@ -194,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
             case ["api", "v1", "nodes", name]:
                 self._answer(self.cluster.apply_to_node(name, request.body))
             case [*_, "daemonsets", _]:
-                self.cluster.plug_in()
+                self.cluster.plug_in(request.body)
                 self._answer(request.body)
             case _:
                 self._answer(request.body)
@@ -227,11 +236,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.cluster.requests.append(request)
         return request
 
-    def _watch(self) -> None:
-        """Say that each node is there, and end; or break off in the middle of the first line."""
-        lines = [
-            json.dumps({"type": "ADDED", "object": each}) for each in self.cluster.nodes.values()
-        ]
+    def _watch(self, objects: list[Json]) -> None:
+        """Say that each object is there, and end; or break off in the middle of the first line."""
+        lines = [json.dumps({"type": "ADDED", "object": each}) for each in objects]
         raw = "".join(f"{line}\n" for line in lines).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

@@ -1,0 +1,109 @@
+"""Waits until the plugins of a fleet run and the nodes show its devices."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from lab.cluster.objects import Node, Pod
+from lab.core.errors import LabError, TimedOut
+from lab.core.fleet import Fleet
+from lab.core.progress import Step
+
+if TYPE_CHECKING:
+    from lab.cluster.client import Client
+
+NAMESPACE: Final = "kube-system"
+SELECTOR: Final = "app=fake-gpu-device-plugin"
+#: The annotation by which a pod of this fleet is told from one of the fleet before.
+REVISION: Final = "gpu-lab/revision"
+_LOG_LINES: Final = 5
+
+#: Devices by resource name by node name.
+Wanted = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What was deployed: a fleet, and the revision that its plugins' pods carry."""
+
+    client: "Client"
+    fleet: Fleet
+    revision: str
+
+    def wait(self, timeout: float, step: Step, lab: str) -> None:
+        """Wait until the nodes show what is wanted; raises `TimedOut` with what was last seen.
+
+        For the plugins first: a node goes on showing the devices of the plugin before, and where a
+        fleet has as many, the numbers would not tell.
+        """
+        ends = time.monotonic() + timeout
+        late = self._wait_for_plugins(timeout, step)
+        for nodes in self.client.node_changes(max(0, ends - time.monotonic())):
+            seen = [*missing(nodes, self.fleet), *late]
+            if not seen:
+                return
+            step.update(seen[0])
+        raise TimedOut(
+            f"the devices did not become allocatable within {timeout:g} s",
+            where=", ".join(wanted_by(self.fleet)),
+            seen="\n".join((*seen, *_what_pods_say(self.client))),
+            remedy="read what the plugin says; the cluster is still there",
+            commands=tuple(f"gpulab {each} --name {lab}" for each in ("logs", "status", "down")),
+        )
+
+    def _wait_for_plugins(self, timeout: float, step: Step) -> list[str]:
+        """Wait until the plugins are ready; return what was missing when time was up."""
+        late: list[str] = []
+        for pods in self.client.pod_changes(NAMESPACE, SELECTOR, timeout):
+            late = self._late(pods)
+            if not late:
+                break
+            step.update(late[0])
+        return late
+
+    def _late(self, pods: Iterable[Pod]) -> list[str]:
+        current = [pod for pod in pods if pod.annotations.get(REVISION) == self.revision]
+        ready = {pod.node for pod in current if pod.ready}
+        return [
+            f"{node}: the plugin of this fleet is not ready"
+            for node in wanted_by(self.fleet)
+            if node not in ready
+        ]
+
+
+def wanted_by(fleet: Fleet) -> Wanted:
+    """Return what the fleet's nodes are to show as allocatable."""
+    wanted: dict[str, dict[str, int]] = {}
+    for node in fleet.nodes():
+        wanted.setdefault(str(node.node_name), {}).update(node.devices)
+    return wanted
+
+
+def missing(nodes: Iterable[Node], fleet: Fleet) -> list[str]:
+    """Return what keeps a lab from being ready, a line each: nodes, and devices of the fleet."""
+    shown = {node.name: node for node in nodes}
+    lines = [f"{name}: the node is not Ready" for name, node in shown.items() if not node.ready]
+    for name, devices in wanted_by(fleet).items():
+        allocatable = shown[name].allocatable if name in shown else {}
+        lines += [
+            f"{name}: {resource} {allocatable.get(resource, 0)} of {count}"
+            for resource, count in devices.items()
+            if allocatable.get(resource, 0) != count
+        ]
+    return lines
+
+
+def _what_pods_say(client: "Client") -> Iterator[str]:
+    """Yield a line for each of the plugin's pods, and the last ones of one that is not ready."""
+    pods = sorted(client.pods(NAMESPACE, SELECTOR), key=lambda pod: (pod.ready, pod.node))
+    if not pods:
+        yield "there is no pod of the plugin"
+    for pod in pods:
+        yield f"pod {pod.name} on {pod.node or 'no node'}: {pod.phase} {pod.waiting}".rstrip()
+    for pod in pods[:1]:
+        try:
+            yield from client.logs(pod, tail=_LOG_LINES).splitlines()
+        except LabError as error:
+            # A container that has not started has no log; the wait's own error must not be lost.
+            yield error.seen
