@@ -176,7 +176,7 @@ def test_what_a_child_has_started_may_finish_with_patience(
 ) -> None:
     """The child ends at once, its own child does what it was about to do."""
     with pytest.raises(TimedOut):
-        processes.run(["sh", "-c", FINISHES, "-", pipe], timeout=0.1, patience=20)
+        processes.run(["sh", "-c", FINISHES, "-", pipe], timeout=0.1, patience=5)
     assert (hear(), hear()) == (b"finished\n", b"")
 
 
