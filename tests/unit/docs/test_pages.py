@@ -12,6 +12,7 @@ from tests.unit.docs.pages import ROOT, Page, page, pages
 CHINESE = ".zh-CN.md"
 #: What learners read; reference and explanation are in English alone.
 FOR_LEARNERS = ("README.md", "docs/walkthrough.md", "docs/how-to/")
+TERMS = page("docs/contributing/chinese-terms.md").section("Terms of the Chinese pages")
 HEADER = "apiVersion: gpu-lab/v1\nkind: Fleet\n"
 
 
@@ -27,6 +28,11 @@ def learners_pages() -> list[Page]:
         for each in pages()
         if each.name.startswith(FOR_LEARNERS) and not each.name.endswith(CHINESE)
     ]
+
+
+def shape(each: Page) -> list[str]:
+    """Return what begins each heading and each row of a table, in their order."""
+    return re.findall(r"^#+|^\|", each.prose, re.MULTILINE)
 
 
 def without_comments(shell: str) -> list[str]:
@@ -68,6 +74,20 @@ def test_twins_link_to_each_other(each: Page) -> None:
     """A reader who landed on the wrong page finds the other one."""
     assert each.twin.name in each.links()
     assert each.path.name in Page(each.twin).links()
+
+
+@pytest.mark.parametrize("each", named(learners_pages()))
+def test_twins_have_the_same_headings_and_tables(each: Page) -> None:
+    """A part that was added to one page alone is missing on the other."""
+    assert shape(Page(each.twin)) == shape(each)
+
+
+@pytest.mark.parametrize("each", named([Page(each.twin) for each in learners_pages()]))
+def test_chinese_pages_use_the_terms_that_are_agreed(each: Page) -> None:
+    """The last column of the table has what they are not to say."""
+    avoided = [row[2] for row in TERMS.rows() if row[2]]
+    assert avoided
+    assert [word for word in avoided if word in each.prose] == []
 
 
 @pytest.mark.parametrize("each", named([each for each in pages() if each.blocks("yaml")]))
