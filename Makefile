@@ -64,6 +64,10 @@ unit: $(DEV) ## Run the tests that need no Docker
 kind: $(DEV) ## Run the tests on real kind clusters (GPULAB_REQUIRE=kind: no skipping)
 	$(BIN)/pytest tests/kind $(ARGS)
 
+.PHONY: check-kubelet
+check-kubelet: $(DEV) ## Compare the device manager with Kubernetes' own (Linux, Go or PyPI's)
+	@$(BIN)/python -m tests.oracle.check $(ARGS)
+
 .PHONY: format
 format: $(DEV) ## Format the code
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,1 @@
+// With a file of assembly beside them, functions may be declared without a body.
