@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from fake_plugin.fleet.plan import Plan
 from lab.cluster.record import LabFolder, Record
-from lab.core.fleet import Fleet
-from tests.unit.stand_ins.api_server import FakeApi, node, serving
+from lab.core.fleet import Fleet, Pool
+from tests.unit.cli.two_nodes import CHIPS, GPUS, H100, NPU
+from tests.unit.stand_ins.api_server import FakeApi, node, pod, serving
 from tests.unit.stand_ins.kind_program import write_kubeconfig
+from tests.unit.stand_ins.plugin import TOKEN, Plugin
 
 
 @pytest.fixture
@@ -30,3 +33,22 @@ def lab(state: Path) -> Iterator[FakeApi]:
     with serving(api):
         write_kubeconfig(folder.kubeconfig, api.address)
         yield api
+
+
+@pytest.fixture
+def plugins(lab: FakeApi, state: Path, tmp_path: Path) -> tuple[Plugin, Plugin]:
+    """Return the plugins of a lab of two nodes: two GPUs on the one, two chips on the other."""
+    folder = LabFolder(state / "t-lab")
+    pools = (Pool("nvidia", 1, None, 2, accelerator=H100), Pool("npu", 1, NPU, 2))
+    placed = Fleet(pools).placed_on(("t-lab-worker", "t-lab-worker2"))
+    folder.fleet.write_text(placed.to_yaml())
+    folder.write_text(folder.token, TOKEN)
+    lab.add(node("t-lab-worker2"))
+    lab.pods = [pod("plugin-1", "t-lab-worker"), pod("plugin-2", "t-lab-worker2")]
+    found = (
+        Plugin("t-lab-worker", Plan((GPUS,)), tmp_path / "1"),
+        Plugin("t-lab-worker2", Plan((CHIPS,), sticky=True), tmp_path / "2"),
+    )
+    for number, each in enumerate(found, 1):
+        lab.listening[f"plugin-{number}:9441"] = each.answer
+    return found
