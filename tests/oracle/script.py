@@ -108,7 +108,7 @@ def _devices(rng: random.Random) -> list[tuple[str, str, list[int] | None]]:
         health = rng.choices(["Healthy", "Unhealthy", "", None], [8, 2, 1, 1])[0]
         if health is not None:
             numa = [[0], [1], [0, 1], [], [7]]
-            nodes = rng.choices(numa, [8, 8, 1, 1, 1])[0] if placed else None
+            nodes = rng.choices(numa, [8, 8, 1, 1, 1])[0] if knows_numa else None
             found.append((device, health, nodes))
     return found
 
@@ -123,7 +123,7 @@ def _containers(rng: random.Random) -> list[tuple[str, str, str, int]]:
         (
             f"{kind}{at}",
             kind,
-            main if rng.random() < 0.8 else rng.choice(RESOURCES),
+            rng.choices([main, *RESOURCES], [8, 1, 1])[0],
             rng.randint(0, 3),
         )
         for at, kind in enumerate(kinds)
