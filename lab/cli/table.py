@@ -29,12 +29,12 @@ def print_status(status: "LabStatus", output: str) -> None:
     for column in ("CAPACITY", "ALLOCATABLE", "REQUESTED"):
         table.add_column(column, justify="right", no_wrap=True)
     for node in status.nodes:
-        first = (node.name, "Ready" if node.ready else "NotReady", node.pool or "-")
+        first = (node.name, "Ready" if node.ready else "NotReady")
         for resource, devices in node.resources.items():
             counts = (devices.capacity, devices.allocatable, devices.requested)
-            table.add_row(*first, resource, *map(str, counts))
+            table.add_row(*first, node.pool_of(resource), resource, *map(str, counts))
         if not node.resources:
-            table.add_row(*first, "-", "-", "-", "-")
+            table.add_row(*first, node.pool or "-", "-", "-", "-", "-")
     click.echo(as_wide_as_needed(table))
 
 

@@ -28,12 +28,23 @@ class Devices:
 
 @dataclass(frozen=True)
 class NodeStatus:
-    """A node; `pool` is empty for a node outside of the fleet."""
+    """A node; `pool` is empty for a node outside of the fleet.
+
+    `outside` are those of its resources that are not the fleet's: of another plugin, or of an
+    earlier fleet, whose names the kubelet keeps with 0 devices until the node is made anew.
+    """
 
     name: str
     ready: bool
     pool: str
     resources: dict[str, Devices]
+    outside: frozenset[str] = frozenset()
+
+    def pool_of(self, resource: str) -> str:
+        """Return what a table has for the pool of one of the resources."""
+        if resource not in self.outside:
+            return self.pool or "-"
+        return "-" if self.resources[resource].capacity else "- (earlier)"
 
 
 @dataclass(frozen=True)
@@ -128,16 +139,17 @@ def _node_status(node: Node, pods: tuple[Pod, ...], fleet: Fleet | None) -> Node
     for pod in pods:
         if pod.node == node.name and pod.phase not in _ENDED:
             requested.update(pod.requests)
-    members = fleet.nodes() if fleet else ()
-    pools = [member.pool for member in members if member.node_name == node.name]
+    members = [each for each in fleet.nodes() if each.node_name == node.name] if fleet else []
+    wanted = {resource for each in members for resource in each.devices}
     return NodeStatus(
         name=node.name,
         ready=node.ready,
-        pool=",".join(pools),
+        pool=",".join(each.pool for each in members),
         resources={
             resource: Devices(capacity, node.allocatable.get(resource, 0), requested[resource])
             for resource, capacity in sorted(node.capacity.items())
         },
+        outside=frozenset(node.capacity.keys() - wanted),
     )
 
 

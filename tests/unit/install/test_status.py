@@ -157,6 +157,19 @@ def test_devices_outside_of_the_fleet_are_shown(
     assert shown["mine.example.com/x"] == Devices(capacity=4, allocatable=0, requested=0)
 
 
+@pytest.mark.parametrize(
+    ("resource", "devices", "pool"),
+    [(GPU, 2, "chapter"), ("of.earlier/fleet", 0, "- (earlier)"), ("of.another/plugin", 4, "-")],
+)
+def test_resources_are_of_the_pool_that_has_them(
+    look: Callable[[], LabStatus], api: FakeApi, resource: str, devices: int, pool: str
+) -> None:
+    """The kubelet keeps the names of an earlier fleet with 0: they are not this pool's."""
+    for counts in ("capacity", "allocatable"):
+        api.nodes["t-lab-worker"]["status"][counts][resource] = str(devices)
+    assert look().nodes[1].pool_of(resource) == pool
+
+
 def test_pools_on_one_node_are_both_named(look: Callable[[], LabStatus], folder: LabFolder) -> None:
     """They share it."""
     resources = {"a": GPU, "b": "npu.example.com/chip"}
