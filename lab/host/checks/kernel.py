@@ -78,8 +78,8 @@ def sys_resource(machine: Machine) -> Finding:
         State.WARN,
         "missing",
         wanted,
-        "use the node image that the lab builds, which adapts containerd to this: a published one "
-        "cannot start pods here",
+        "nothing, where node-image is one that was built on this machine, which adapts containerd "
+        "to this; a published one cannot start pods here, so else build one",
         ("gpulab image build-node",),
     )
 
