@@ -167,7 +167,7 @@ def test_timeout_ends_the_whole_group(
 
 FINISHES: Final = """
 (trap '' TERM; sleep 0.3; echo finished >&3) 3> "$1" &
-sleep 60
+exec sleep 60
 """
 
 
@@ -176,7 +176,7 @@ def test_what_a_child_has_started_may_finish_with_patience(
 ) -> None:
     """The child ends at once, its own child does what it was about to do."""
     with pytest.raises(TimedOut):
-        processes.run(["sh", "-c", FINISHES, "-", pipe], timeout=0.1, patience=5)
+        processes.run(["sh", "-c", FINISHES, "-", pipe], timeout=0.1, patience=20)
     assert (hear(), hear()) == (b"finished\n", b"")
 
 
