@@ -102,7 +102,7 @@ def _step(op: str, number: int, plugins: int, rng: random.Random, *, newest: boo
 
 
 def _devices(rng: random.Random) -> list[tuple[str, str, list[int] | None]]:
-    placed = rng.random() < 0.8
+    knows_numa = rng.choices([True, False], [4, 1])[0]
     found = []
     for device in _DEVICES:
         health = rng.choices(["Healthy", "Unhealthy", "", None], [8, 2, 1, 1])[0]
