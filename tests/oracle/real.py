@@ -28,6 +28,7 @@ class Real:
         self._pods: dict[str, Pod] = {}
         self._status: Seen = {}
         self._process: subprocess.Popen[str] | None = None
+        self._hearing = threading.Thread()
         self._waiting: dict[int, queue.Queue[_Answer | None]] = {}
         self._numbers = itertools.count()
 
@@ -41,7 +42,8 @@ class Real:
             stderr=(self.folder.with_suffix(".log")).open("w"),
             text=True,
         )
-        threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True).start()
+        self._hearing = threading.Thread(target=self._hear, args=(self._process.stdout,))
+        self._hearing.start()
         self._ask(
             "start",
             socket=str(self.folder / "kubelet.sock"),
@@ -68,6 +70,8 @@ class Real:
         if self._process:
             self._process.kill()
             self._process.wait()
+            # Else it would tell the next process's callers of the end of this one.
+            self._hearing.join()
             cast("IO[str]", self._process.stdin).close()
             self._process = None
 
