@@ -10,7 +10,7 @@ from pathlib import Path
 from lab.cluster.objects import Node
 from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
-from lab.install.plugin import NODE_LABEL
+from lab.install.deployment import NODE_LABEL
 from lab.install.rollout import wanted_by
 
 

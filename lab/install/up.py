@@ -29,7 +29,7 @@ from lab.host.docker import Docker, Engine
 from lab.host.processes import Processes
 from lab.host.side_by_side import settle, side_by_side
 from lab.images.plugin import PluginImage, build_plugin_image
-from lab.install import node_image, plugin, plugin_image
+from lab.install import deployment, node_image, plugin_image
 from lab.install.down import remove
 from lab.install.lock import alone
 from lab.install.rivals import refuse_rivals
@@ -171,11 +171,11 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
     with site.progress.step("Deploying the device plugin"):
         refuse_rivals(client.nodes(), fleet, earlier, cluster.folder.kubeconfig)
         if earlier:
-            plugin.withdraw(client, earlier, fleet)
+            deployment.withdraw(client, earlier, fleet)
         # First, so that an `up` that is interrupted here knows the next time what is its own.
         cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
         token = cluster.folder.control_token()
-        rollout = plugin.deploy(client, fleet, image.reference, token)
+        rollout = deployment.deploy(client, fleet, image.reference, token)
     with site.progress.step("Waiting for the devices to become allocatable") as step:
         rollout.wait(order.timeout, step, order.name)
 

@@ -11,7 +11,7 @@ from lab.cli.options import DEFAULT_NAME, name_option, node_option, output_optio
 
 if TYPE_CHECKING:
     from lab.cluster.plugin_api import PluginApi
-    from lab.install.plugins import Outcome
+    from lab.install.seats import Outcome
     from lab.install.status import RunningLab
 
 Json = dict[str, Any]
@@ -66,7 +66,7 @@ class Session:
 
     def outcomes(self, asking: "Callable[[PluginApi], Json]") -> "list[Outcome]":
         """Ask the nodes, side by side."""
-        from lab.install.plugins import ask, seats
+        from lab.install.seats import ask, seats
 
         lab = self.lab()
         return ask(lab, seats(lab, self.nodes), asking, named=bool(self.nodes))
@@ -80,7 +80,7 @@ class Session:
 
     def end(self, outcomes: "Sequence[Outcome]", *commands: str) -> None:
         """Print the commands to paste next, or raise for what was not done."""
-        from lab.install.plugins import require_done
+        from lab.install.seats import require_done
 
         require_done(outcomes)
         if self.output == "text":

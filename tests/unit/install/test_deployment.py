@@ -9,7 +9,7 @@ import pytest
 
 from lab.cluster.client import Client
 from lab.core.fleet import Fleet, Pool, load_fleet
-from lab.install.plugin import CONTROL_PORT, deploy, manifests, withdraw
+from lab.install.deployment import CONTROL_PORT, deploy, manifests, withdraw
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
 
 DAEMON_SET = "/apis/apps/v1/namespaces/kube-system/daemonsets/fake-gpu-device-plugin"

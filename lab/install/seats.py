@@ -8,7 +8,7 @@ from typing import Any, Final
 from lab.cluster.objects import Pod
 from lab.cluster.plugin_api import PluginApi, PluginRefused
 from lab.core.errors import CheckFailed, LabError, UsageError
-from lab.install.plugin import CONTROL_PORT
+from lab.install.deployment import CONTROL_PORT
 from lab.install.rollout import NAMESPACE, SELECTOR
 from lab.install.status import RunningLab
 
