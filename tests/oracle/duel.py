@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -111,7 +111,7 @@ class Duel:
         """Start a container, which gets its devices only now where it was let in without."""
         said = side.kubelet.options(pod, container)
         if side is self._sides[0]:
-            self._take_down(side.kubelet.state(), [pod])
+            self._take_down(side, [pod])
         return said
 
     def _do_with_plugin(self, step: Step) -> None:
@@ -136,10 +136,11 @@ class Duel:
         """Admit on one side; what the real one has taken is what ours tries to take."""
         said = _without_chance(pod, side.kubelet.admit(pod))
         if side is self._sides[0]:
-            self._take_down(side.kubelet.state(), [pod])
+            self._take_down(side, [pod])
         return said
 
-    def _take_down(self, state: State, pods: Sequence[Pod]) -> None:
+    def _take_down(self, side: Side, pods: Collection[Pod]) -> None:
+        state = side.kubelet.state(pods)
         for pod in pods:
             for each in pod.containers:
                 for resource in each.limits:
@@ -163,7 +164,7 @@ class Duel:
         def start(side: Side) -> Seen:
             rejected = side.kubelet.start(pods, records)
             if side is self._sides[0]:
-                self._take_down(side.kubelet.state(), pods)
+                self._take_down(side, pods)
             by_uid = {pod.uid: pod for pod in pods}
             return {uid: _without_chance(by_uid[uid], said) for uid, said in rejected.items()}
 
@@ -197,8 +198,8 @@ class Duel:
         self._compare("calls of plugins", Side.calls)
         self._compare("checkpoint", lambda side: _checkpoint(side.folder / NAME))
         self._compare("pod resources", lambda side: side.kubelet.resources())
-        self._compare("devices held", lambda side: asdict(side.kubelet.state()))
-        self._state = self._sides[0].kubelet.state()
+        self._compare("devices held", lambda side: asdict(side.kubelet.state(self._pods.values())))
+        self._state = self._sides[0].kubelet.state(())
         for pod in self._pods.values():
             self._compare("health in pod status", partial(_health, pod=pod))
 

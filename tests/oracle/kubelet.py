@@ -49,8 +49,8 @@ class Kubelet(Protocol):
     def tick(self) -> Seen:
         """Update the status of the node, and return it."""
 
-    def state(self) -> State:
-        """Return who holds what."""
+    def state(self, pods: Collection[Pod]) -> State:
+        """Return what these pods hold, also those that are over."""
 
     def options(self, pod: Pod, container: Container) -> Seen:
         """Return what a container starts with, or the error."""

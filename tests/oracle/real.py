@@ -95,9 +95,9 @@ class Real:
         self._status = self._ask("tick")
         return self._status
 
-    def state(self) -> State:
+    def state(self, pods: Collection[Pod]) -> State:
         """See `Kubelet`."""
-        said = self._ask("state")
+        said = self._ask("state", pods=[_spec(each) for each in pods])
         allocated = cast("dict[str, list[str]]", said["allocated"])
         held = cast("dict[str, dict[str, dict[str, list[str]]]]", said["held"])
         return State(

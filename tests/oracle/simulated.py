@@ -62,7 +62,7 @@ def following(choices: Choices) -> type[Selection]:
 
 
 class _Manager(DeviceManager):
-    def state(self) -> State:
+    def state(self, pods: Collection[Pod]) -> State:
         ledger = self._running().ledger
         with ledger.lock:
             held = {
@@ -73,7 +73,7 @@ class _Manager(DeviceManager):
                     }
                     for each in pod.containers
                 }
-                for pod in self.roster.active()
+                for pod in pods
             }
             allocated = {name: sorted(ids) for name, ids in ledger.allocated.items() if ids}
             return State(allocated, held)
@@ -119,9 +119,9 @@ class Simulated:
         self._manager.tick()
         return self._manager.status.quantities()
 
-    def state(self) -> State:
+    def state(self, pods: Collection[Pod]) -> State:
         """See `Kubelet`."""
-        return _alive(self._manager.state)
+        return _alive(lambda: self._manager.state(pods))
 
     def options(self, pod: Pod, container: Container) -> Seen:
         """See `Kubelet`."""

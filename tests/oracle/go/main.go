@@ -137,7 +137,7 @@ func (o *oracle) obey(c command) answer {
 		o.advance(c.Seconds)
 		return answer{}
 	case "state":
-		return o.state()
+		return o.state(c.Pods)
 	case "options":
 		return o.options(c.Pod.pod(), c.Container)
 	case "health":

@@ -48,8 +48,8 @@ func (o *oracle) advance(seconds int) {
 	}
 }
 
-// state returns which devices are allocated, and what each container of an active pod holds.
-func (o *oracle) state() answer {
+// state returns which devices are allocated, and what each container of the pods holds.
+func (o *oracle) state(pods []podSpec) answer {
 	allocated := map[string][]string{}
 	field := reflect.ValueOf(o.manager).Elem().FieldByName("allocatedDevices")
 	for _, name := range field.MapKeys() {
@@ -59,7 +59,8 @@ func (o *oracle) state() answer {
 		}
 	}
 	held := map[string]map[string]map[string][]string{}
-	for _, pod := range o.pods() {
+	for _, spec := range pods {
+		pod := spec.pod()
 		held[string(pod.UID)] = map[string]map[string][]string{}
 		for _, each := range append(append([]v1.Container(nil), pod.Spec.InitContainers...), pod.Spec.Containers...) {
 			of := map[string][]string{}
