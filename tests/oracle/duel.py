@@ -157,7 +157,7 @@ class Duel:
                 plugin.stop()
             side.plugins.clear()
         if step and step.op == "swap":
-            self._swap_checkpoints()
+            self._hand_over_checkpoint(step.number)
         records = self._records(step.number if step else 0)
         pods = list(self._pods.values())
 
@@ -184,13 +184,15 @@ class Duel:
             for each in pod.containers
         ]
 
-    def _swap_checkpoints(self) -> None:
-        """Let each side go on with the file of the other, which has to read it."""
-        one, other = (side.folder / NAME for side in self._sides)
-        if one.exists() and other.exists():
-            mine = one.read_bytes()
-            one.write_bytes(other.read_bytes())
-            other.write_bytes(mine)
+    def _hand_over_checkpoint(self, number: int) -> None:
+        """Let one side go on with the file of the other, which it has to be able to read.
+
+        Not both at once: two that could not read each other's would forget the same.
+        """
+        places = [side.folder / NAME for side in self._sides]
+        giver, taker = places if number % 2 else reversed(places)
+        if giver.exists():
+            taker.write_bytes(giver.read_bytes())
 
     def _look(self) -> None:
         """Compare all that can be looked at."""
