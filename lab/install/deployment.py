@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from lab.core.fleet import Fleet
+from lab.core.fleet import Fleet, dump_fleet
 from lab.install.rollout import REVISION, Rollout, wanted_by
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def manifests(fleet: Fleet, image: str, token: str) -> tuple[Manifest, ...]:
     template = resources.files("lab.install").joinpath("plugin.yaml").read_text(encoding="utf-8")
     secret, config_map, daemon_set = yaml.safe_load_all(template)
     secret["data"]["token"] = base64.b64encode(token.encode()).decode()
-    text = fleet.to_yaml()
+    text = dump_fleet(fleet)
     config_map["data"]["fleet.yaml"] = text
     pod = daemon_set["spec"]["template"]
     (container,) = pod["spec"]["containers"]

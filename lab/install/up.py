@@ -22,7 +22,7 @@ from lab.cluster.kind.nodes import load_image, wait_for_runtimes
 from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record, RecordDamaged
 from lab.core.errors import Interrupted, TimedOut, UsageError
-from lab.core.fleet import Fleet
+from lab.core.fleet import Fleet, dump_fleet
 from lab.core.progress import Progress
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker, Engine
@@ -173,7 +173,7 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
         if earlier:
             deployment.withdraw(client, earlier, fleet)
         # First, so that an `up` that is interrupted here knows the next time what is its own.
-        cluster.folder.write_text(cluster.folder.fleet, fleet.to_yaml())
+        cluster.folder.write_text(cluster.folder.fleet, dump_fleet(fleet))
         token = cluster.folder.control_token()
         rollout = deployment.deploy(client, fleet, image.reference, token)
     with site.progress.step("Waiting for the devices to become allocatable") as step:

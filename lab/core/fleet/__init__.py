@@ -21,6 +21,7 @@ __all__ = [
     "Pool",
     "Position",
     "Taint",
+    "dump_fleet",
     "load_fleet",
 ]
 
@@ -31,3 +32,14 @@ def load_fleet(path: Path) -> Fleet:
     from lab.core.fleet.reading import read_file  # noqa: PLC0415 - see above
 
     return read_file(path)
+
+
+def dump_fleet(fleet: Fleet) -> str:
+    """Return the fleet as a file, in the form that `load_fleet` and the plugin read.
+
+    Models are spelled out: a node has no catalogue.
+    """
+    # Most commands write no fleet: see above.
+    from lab.core.fleet.writing import written  # noqa: PLC0415 - see above
+
+    return written(fleet)

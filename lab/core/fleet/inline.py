@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.core.errors import LabError, UsageError
-from lab.core.fleet import load_fleet
+from lab.core.fleet import dump_fleet, load_fleet
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
                 where="the command line",
                 commands=("python -m lab.core.fleet.inline fleets/three-vendors.yaml",),
             )
-        sys.stdout.write(load_fleet(Path(arguments[0])).to_yaml())
+        sys.stdout.write(dump_fleet(load_fleet(Path(arguments[0]))))
     except LabError as error:
         sys.stderr.write(f"{error.render()}\n")
         return error.exit_code

@@ -195,16 +195,6 @@ class Fleet:
     def _unplaced(self) -> int:
         return sum(pool.nodes for pool in self.pools if not pool.node_names)
 
-    def to_yaml(self) -> str:
-        """Return the fleet as a file, in the form that `load_fleet` and the plugin read.
-
-        Models are spelled out: a node has no catalogue.
-        """
-        # Slow to import, and most commands write no fleet.
-        from lab.core.fleet.writing import written  # noqa: PLC0415 - see above
-
-        return written(self)
-
 
 def _placed(pool: Pool, rest: Iterator[str]) -> Pool:
     if pool.node_names:

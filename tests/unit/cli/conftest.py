@@ -7,7 +7,7 @@ import pytest
 
 from fake_plugin.fleet.plan import Plan
 from lab.cluster.record import LabFolder, Record
-from lab.core.fleet import Fleet, Pool
+from lab.core.fleet import Fleet, Pool, dump_fleet
 from tests.unit.cli.two_nodes import CHIPS, GPUS, H100, NPU
 from tests.unit.stand_ins.api_server import FakeApi, node, pod, serving
 from tests.unit.stand_ins.kind_program import write_kubeconfig
@@ -27,7 +27,7 @@ def lab(state: Path) -> Iterator[FakeApi]:
     """Make the lab `t-lab` with two devices, and return its API server."""
     folder = LabFolder(state / "t-lab")
     folder.write(Record("t-lab", "kind", "ready", "node:v1"))
-    folder.fleet.write_text(Fleet.default().placed_on(("t-lab-worker",)).to_yaml())
+    folder.fleet.write_text(dump_fleet(Fleet.default().placed_on(("t-lab-worker",))))
     api = FakeApi()
     api.add(node("t-lab-control-plane"), node("t-lab-worker", devices=2))
     with serving(api):
@@ -41,7 +41,7 @@ def plugins(lab: FakeApi, state: Path, tmp_path: Path) -> tuple[Plugin, Plugin]:
     folder = LabFolder(state / "t-lab")
     pools = (Pool("nvidia", 1, None, 2, accelerator=H100), Pool("npu", 1, NPU, 2))
     placed = Fleet(pools).placed_on(("t-lab-worker", "t-lab-worker2"))
-    folder.fleet.write_text(placed.to_yaml())
+    folder.fleet.write_text(dump_fleet(placed))
     folder.write_text(folder.token, TOKEN)
     lab.add(node("t-lab-worker2"))
     lab.pods = [pod("plugin-1", "t-lab-worker"), pod("plugin-2", "t-lab-worker2")]

@@ -6,7 +6,7 @@ from fake_plugin.fleet.plan import Plan
 from fake_plugin.fleet.reading import read_plan
 from fake_plugin.smi import programs
 from fake_plugin.vendors.place import Place
-from lab.core.fleet import load_fleet
+from lab.core.fleet import dump_fleet, load_fleet
 
 
 def plan_of(text: str, node: str, folder: Path) -> Plan:
@@ -14,7 +14,7 @@ def plan_of(text: str, node: str, folder: Path) -> Plan:
     written = folder / "as-written.yaml"
     written.write_text(text, encoding="utf-8")
     inlined = folder / "inlined.yaml"
-    inlined.write_text(load_fleet(written).to_yaml(), encoding="utf-8")
+    inlined.write_text(dump_fleet(load_fleet(written)), encoding="utf-8")
     return read_plan(inlined, node)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from fake_plugin.inventory import Inventory
-from lab.core.fleet import load_fleet
+from lab.core.fleet import dump_fleet, load_fleet
 from tests.unit.docs.fleets import place_of_a_lab, plan_of
 from tests.unit.docs.pages import page
 
@@ -22,7 +22,7 @@ def written(tmp_path: Path) -> Path:
     (fleet,) = PAGE.blocks("yaml")
     file = tmp_path / "my-fleet.yaml"
     file.write_text(fleet.text, encoding="utf-8")
-    placed = load_fleet(file).placed_on([NODE]).to_yaml()
+    placed = dump_fleet(load_fleet(file).placed_on([NODE]))
     specs = tmp_path / "cdi"
     plan = plan_of(placed, NODE, tmp_path)
     Inventory.load(tmp_path, NODE, plan, replace(place_of_a_lab(), cdi_dir=specs))

@@ -17,7 +17,7 @@ from fake_plugin.preference import choose
 from fake_plugin.resource import Resource
 from fake_plugin.smi import programs, table
 from lab.cli.table import print_status
-from lab.core.fleet import Fleet, FleetError, load_fleet
+from lab.core.fleet import Fleet, FleetError, dump_fleet, load_fleet
 from lab.install.status import Devices, LabStatus, NodeStatus
 from tests.unit.docs.fleets import place_of_a_lab, plan_of
 from tests.unit.docs.pages import ROOT, page
@@ -118,7 +118,7 @@ def nodes(folder: Path) -> Iterator[Node]:
         for each in placed(lab).nodes():
             place = folder / str(each.node_name)
             place.mkdir()
-            plan = plan_of(placed(lab).to_yaml(), str(each.node_name), place)
+            plan = plan_of(dump_fleet(placed(lab)), str(each.node_name), place)
             yield Node(str(each.node_name), plan, place)
 
 

@@ -10,7 +10,7 @@ import pytest
 from fake_plugin.fleet.plan import Answering, Sharing
 from fake_plugin.fleet.reading import read_plan
 from lab.core.catalogue import catalogue
-from lab.core.fleet import Fleet, FleetError, load_fleet
+from lab.core.fleet import Fleet, FleetError, dump_fleet, load_fleet
 from lab.core.fleet.reading import read_text
 
 HEAD = "apiVersion: gpu-lab/v1\nkind: Fleet\n"
@@ -41,7 +41,7 @@ def test_every_model_of_the_catalogue_makes_a_fleet(name: str, tmp_path: Path) -
         return
     file = tmp_path / "fleet.yaml"
     made = fleet(f"accelerator: {name}, count: 2")
-    file.write_text(made.to_yaml())
+    file.write_text(dump_fleet(made))
     assert read_plan(file, "a-0").shares == (made.pools[0].share(0),)
 
 
@@ -298,7 +298,7 @@ def test_a_file_of_nvidia_is_put_in(tmp_path: Path) -> None:
     (pool_,) = load_fleet(file).pools
     assert pool_.sharing == Sharing("time-slicing", 3, each={"nvidia.com/gpu": 3})
     assert pool_.answering == Answering(id_strategy="index")
-    assert read_text(load_fleet(file).to_yaml(), "handed") == load_fleet(file)
+    assert read_text(dump_fleet(load_fleet(file)), "handed") == load_fleet(file)
 
 
 @pytest.mark.parametrize(

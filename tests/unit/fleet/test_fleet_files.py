@@ -14,7 +14,7 @@ from fake_plugin.hardware.state import State, StateFile
 from fake_plugin.inventory import Inventory
 from fake_plugin.message_limit import MOST_DEVICES
 from fake_plugin.vendors import generic
-from lab.core.fleet import Fleet, Pool, load_fleet
+from lab.core.fleet import Fleet, Pool, dump_fleet, load_fleet
 from lab.core.fleet.misspelling import known_keys
 from lab.core.fleet.reading import read_text
 from lab.core.fleet.schema import fleet_schema, fleet_schema_text
@@ -57,7 +57,7 @@ def test_plugin_serves_what_the_lab_expects(file: Path, tmp_path: Path) -> None:
     fleet = load_fleet(file)
     placed = fleet.placed_on([f"worker{at}" for at in range(len(fleet.nodes()))])
     handed = tmp_path / "fleet.yaml"
-    handed.write_text(placed.to_yaml())
+    handed.write_text(dump_fleet(placed))
     for pool in placed.pools:
         for at, name in enumerate(pool.node_names):
             assert read_plan(handed, name) == plan(placed, pool, at)

@@ -15,7 +15,7 @@ from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.partition_rules import broken_card_rule
 from fake_plugin.message_limit import MOST_DEVICES
 from lab.core.catalogue import catalogue
-from lab.core.fleet import Fleet, FleetError, Pool, load_fleet
+from lab.core.fleet import Fleet, FleetError, Pool, dump_fleet, load_fleet
 from lab.core.fleet.model import NodeFault, NodeFlap
 from lab.core.fleet.reading import read_text
 
@@ -26,7 +26,7 @@ RESOURCES = st.builds(
     st.from_regex(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,8}[A-Za-z0-9])?", fullmatch=True),
 )
 ONE_FILE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-VALID = load_fleet(Path(__file__).parents[3] / "fleets/failing.yaml").to_yaml()
+VALID = dump_fleet(load_fleet(Path(__file__).parents[3] / "fleets/failing.yaml"))
 FRAGMENTS = [
     "- ",
     ": ",
@@ -143,7 +143,7 @@ def fleets(draw: st.DrawFn) -> Fleet:
 @example(Fleet((Pool("null", 1, "1.example.com/0x1", 0), Pool("1e3", 1, "2.example.com/on", 1))))
 def test_written_fleet_loads_back_equal(fleet: Fleet) -> None:
     """What is handed to the plugin says the same as what was read."""
-    assert read_text(fleet.to_yaml(), "handed") == fleet
+    assert read_text(dump_fleet(fleet), "handed") == fleet
 
 
 @ONE_FILE
@@ -151,7 +151,7 @@ def test_written_fleet_loads_back_equal(fleet: Fleet) -> None:
 def test_plugin_reads_every_fleet_that_the_lab_accepts(tmp_path: Path, fleet: Fleet) -> None:
     """Each node has the share, the flaps and the faults that the lab has for it."""
     file = tmp_path / "fleet.yaml"
-    file.write_text(fleet.to_yaml(), encoding="utf-8")
+    file.write_text(dump_fleet(fleet), encoding="utf-8")
     for pool in fleet.pools:
         share = pool.share(0)
         plan = read_plan(file, pool.node_names[0] if pool.node_names else share.member)

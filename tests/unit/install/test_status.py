@@ -6,7 +6,7 @@ import pytest
 
 from lab.cluster.record import LabFolder, Record, RecordDamaged
 from lab.core.errors import CheckFailed, NotReady
-from lab.core.fleet import Fleet, Pool
+from lab.core.fleet import Fleet, Pool, dump_fleet
 from lab.install.site import Site
 from lab.install.status import Devices, LabStatus, PluginStatus, observe, running_lab
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, user_pod
@@ -21,7 +21,7 @@ def folder(site: Site, api: FakeApi) -> LabFolder:
     folder = LabFolder.of(site.folders, "t-lab")
     folder.write(Record("t-lab", "kind", "ready", "node:v1"))
     write_kubeconfig(folder.kubeconfig, api.address)
-    folder.fleet.write_text(CHAPTER.to_yaml())
+    folder.fleet.write_text(dump_fleet(CHAPTER))
     api.add(node("t-lab-worker", devices=2))
     return folder
 
@@ -176,7 +176,7 @@ def test_pools_on_one_node_are_both_named(look: Callable[[], LabStatus], folder:
     pools = [
         Pool(name, 1, each, 2, node_names=("t-lab-worker",)) for name, each in resources.items()
     ]
-    folder.fleet.write_text(Fleet(tuple(pools)).to_yaml())
+    folder.fleet.write_text(dump_fleet(Fleet(tuple(pools))))
     assert look().nodes[1].pool == "a,b"
 
 
