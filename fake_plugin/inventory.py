@@ -59,7 +59,8 @@ class Inventory:
         for share in plan.shares:
             refuse_too_long(node, share)
         # A card that is out now can come back: what it is offered as is a resource all the same.
-        planned = tuple(self._offers(self._planned))
+        self._cards = {share.pool: tuple(self._planned(share)) for share in plan.shares}
+        planned = tuple(self._offers(self.cards))
         _refuse_unpublished(planned, self._publication)
         self._note_sticky(planned)
         self.resources = tuple(Resource(offer, board) for offer in planned)
@@ -103,13 +104,14 @@ class Inventory:
 
     def cards(self, share: Share) -> tuple[Card, ...]:
         """Return the cards of a share that are plugged in, in order."""
-        unplugged = self.board.state.unplugged
-        return tuple(card for card in self.every_card(share) if card.uid not in unplugged)
+        return self._cards[share.pool]
 
     def every_card(self, share: Share) -> Iterator[Card]:
         """Yield the cards of a share with those that are unplugged, in order."""
         count = share.count + self.board.state.added.get(share.pool, 0)
-        return (card_at(self.node, self.plan, share, at) for at in range(count))
+        # Devices have their cards already: 20 000 more of them are 8 MB.
+        known = {card.index: card for card in self._cards[share.pool]}
+        return (known.get(at) or card_at(self.node, self.plan, share, at) for at in range(count))
 
     def _offers(self, cards_of: Callable[[Share], Sequence[Card]]) -> Iterator[Offer]:
         for share in self.plan.shares:
@@ -131,6 +133,11 @@ class Inventory:
     def _take_over(self) -> tuple[Offer, ...]:
         """Have the resources follow the cards that come and go, and return what is offered now."""
         self._plugged = _what_is_plugged(self.board)
+        unplugged, _ = self._plugged
+        self._cards = {
+            share.pool: tuple(card for card in self.every_card(share) if card.uid not in unplugged)
+            for share in self.plan.shares
+        }
         offers = tuple(self._offers(self.cards))
         self._note_sticky(offers)
         named = {offer.resource: offer for offer in offers}

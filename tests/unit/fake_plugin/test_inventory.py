@@ -92,6 +92,16 @@ def test_cards_are_added_at_the_end(tmp_path: Path) -> None:
     assert start(tmp_path).resources[1].devices == two.devices
 
 
+def test_a_card_is_there_once(tmp_path: Path) -> None:
+    """Who looks at a node's cards makes no second ones, which a scrape would hold."""
+    inventory = start(tmp_path)
+    inventory.board.unplug([inventory.resources[0].devices[0].unit])
+    inventory.board.add("one", 1)
+    of_devices = [id(device.card) for device in inventory.resources[0].devices]
+    assert [id(card) for card in inventory.cards(ONE)] == of_devices
+    assert {id(card) for card in inventory.every_card(ONE)} > {*of_devices}
+
+
 def test_a_node_can_lose_all_its_cards(tmp_path: Path) -> None:
     """The resource stays, with an empty list: the kubelet then shows 0."""
     inventory = start(tmp_path)
