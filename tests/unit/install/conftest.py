@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from lab.host.processes import Processes
 from lab.images.plugin import PYTHON_IMAGE, PluginImage
 from lab.install import up as up_module
 from lab.install.site import Site
+from lab.install.up import Order, bring_up
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
 from tests.unit.stand_ins.engine import KIND, FakeEngine
 from tests.unit.stand_ins.kind_program import write_kubeconfig
@@ -82,3 +84,9 @@ def site(
 def folder(site: Site) -> LabFolder:
     """Return the folder of the lab."""
     return LabFolder.of(site.folders, "t-lab")
+
+
+@pytest.fixture
+def up(site: Site) -> Callable[[Order], None]:
+    """Return `up`, each time as a command of its own."""
+    return lambda order: bring_up(order, replace(site, processes=Processes()))
