@@ -161,6 +161,10 @@ def test_flags_are_those_of_the_file(share_of: Callable[..., Share]) -> None:
             ".sharing.timeSlicing.resources[0].replicas is 1 (must be 2 to 100000)",
         ),
         (
+            sharing("timeSlicing", GPU | {"replicas": 0}),
+            ".sharing.timeSlicing.resources[0].replicas is 0 (must be 2 to 100000)",
+        ),
+        (
             sharing("timeSlicing", {"name": "nvidia.com/gpu"}),
             ".sharing.timeSlicing.resources[0] has no replicas; add replicas",
         ),
