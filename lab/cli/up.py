@@ -70,11 +70,12 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
         kind_config = _KIND_CONFIG
     site = this_site()
     bring_up(Order(name, wanted, kind_config, node_image, timeout), site)
-    status = observe(running_lab(site, name))
+    lab = running_lab(site, name)
+    status = observe(lab)
     print_status(status, output)
     refuse_unready(status)
     if output == "text":
-        for line in _next_commands(status, wanted):
+        for line in (*_next_commands(status, wanted), *_held_back(name, lab.folder.placed_fleet())):
             click.echo(line)
 
 
@@ -94,3 +95,18 @@ def _next_commands(status: "LabStatus", fleet: "Fleet") -> tuple[str, ...]:
         f"  {program()} logs {node}{named}",
         f"  {program()} down{named}",
     )
+
+
+def _held_back(name: str, fleet: "Fleet | None") -> tuple[str, ...]:
+    """Return what the faults of the placed fleet hold back, and how to let it come."""
+    from lab.cli.program import program
+    from lab.core.fleet import held_back, holdings
+
+    named = "" if name == DEFAULT_NAME else f" --name {name}"
+    held = holdings(held_back(fleet)) if fleet else ()
+    lines = (
+        f"held back: {each.what} ({each.does}); to let it come: "
+        f"{program()} inject clear {each.rule}{named}"
+        for each in held
+    )
+    return ("", *lines) if held else ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lab.cluster.objects import Node, Pod
 from lab.core.errors import LabError, TimedOut
-from lab.core.fleet import Fleet
+from lab.core.fleet import Fleet, held_back
 from lab.core.progress import Step
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Rollout:
 
     def wait(self, timeout: float, step: Step, lab: str) -> None:
         """Wait until the nodes show what is wanted; raises `TimedOut` with what was last seen.
+
+        What the fleet's own faults hold back is not waited for.
 
         For the plugins first: a node goes on showing the devices of the plugin before, and where a
         fleet has as many, the numbers would not tell.
@@ -65,10 +67,13 @@ class Rollout:
     def _late(self, pods: Iterable[Pod]) -> list[str]:
         current = [pod for pod in pods if pod.annotations.get(REVISION) == self.revision]
         ready = {pod.node for pod in current if pod.ready}
+        # A plugin is ready when the kubelet watches all of its resources: there it never is.
+        running = {pod.node for pod in current if pod.phase == "Running" and not pod.waiting}
+        held = {each.node for each in held_back(self.fleet)}
         return [
             f"{node}: the plugin of this fleet is not ready"
             for node in wanted_by(self.fleet)
-            if node not in ready
+            if node not in (ready | running if node in held else ready)
         ]
 
 
@@ -81,7 +86,11 @@ def wanted_by(fleet: Fleet) -> Wanted:
 
 
 def missing(nodes: Iterable[Node], fleet: Fleet) -> list[str]:
-    """Return what keeps a lab from being ready, a line each: nodes, and devices of the fleet."""
+    """Return what keeps a lab from being ready, a line each: nodes, and devices of the fleet.
+
+    Devices that the fleet's own faults hold back do not count.
+    """
+    held = {(each.node, each.resource) for each in held_back(fleet)}
     shown = {node.name: node for node in nodes}
     lines = [f"{name}: the node is not Ready" for name, node in shown.items() if not node.ready]
     for name, devices in wanted_by(fleet).items():
@@ -89,7 +98,7 @@ def missing(nodes: Iterable[Node], fleet: Fleet) -> list[str]:
         lines += [
             f"{name}: {resource} {allocatable.get(resource, 0)} of {count}"
             for resource, count in devices.items()
-            if allocatable.get(resource, 0) != count
+            if allocatable.get(resource, 0) != count and (name, resource) not in held
         ]
     return lines
 

@@ -22,7 +22,7 @@ from lab.cluster.kind.nodes import load_image, wait_for_runtimes
 from lab.cluster.kind.program import find_kind
 from lab.cluster.record import LabFolder, Record, RecordDamaged
 from lab.core.errors import Interrupted, TimedOut, UsageError
-from lab.core.fleet import Fleet, dump_fleet
+from lab.core.fleet import Fleet, dump_fleet, held_back, holdings
 from lab.core.progress import Progress
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker, Engine
@@ -176,6 +176,7 @@ def _install(order: Order, site: Site, cluster: KindCluster, image: PluginImage)
         cluster.folder.write_text(cluster.folder.fleet, dump_fleet(fleet))
         token = cluster.folder.control_token()
         rollout = deployment.deploy(client, fleet, image.reference, token)
+    _say_what_is_held_back(fleet, site.progress)
     with site.progress.step("Waiting for the devices to become allocatable") as step:
         rollout.wait(order.timeout, step, order.name)
 
@@ -184,6 +185,11 @@ def _say_what_is_overlooked(fleet: Fleet, progress: Progress) -> None:
     for pool in fleet.pools:
         for notice in notices_of(pool.share(0)):
             progress.note(f"pool {pool.name}: {notice.key}: {notice.what}")
+
+
+def _say_what_is_held_back(fleet: Fleet, progress: Progress) -> None:
+    for each in holdings(held_back(fleet)):
+        progress.note(f"not waited for: {each.what}; rule {each.rule} holds it back ({each.does})")
 
 
 def _earlier(cluster: KindCluster, progress: Progress) -> Fleet | None:

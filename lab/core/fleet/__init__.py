@@ -11,6 +11,7 @@ what it finds, so that one run names every mistake of a file. The inside of the 
 from pathlib import Path
 
 from lab.core.fleet.findings import Finding, FleetError, Position
+from lab.core.fleet.held_back import held_back, holdings
 from lab.core.fleet.model import Fleet, FleetNode, Pool, Taint
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "Position",
     "Taint",
     "dump_fleet",
+    "held_back",
+    "holdings",
     "load_fleet",
 ]
 

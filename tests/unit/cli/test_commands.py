@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from fake_plugin.faults.fault import Fail, Fault
 from lab.cli.main import run
+from lab.core.fleet import Fleet, Pool, dump_fleet
+from lab.core.fleet.model import NodeFault
 from lab.install import up as up_module
-from tests.unit.stand_ins.api_server import FakeApi, node, pod
+from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod
 from tests.unit.stand_ins.engine import FakeEngine
 
 READY = """\
@@ -184,6 +187,22 @@ def test_up_prints_the_table_and_what_to_paste_next(
         "  gpulab logs t-lab-worker --name t-lab",
         "  gpulab down --name t-lab",
     ]
+
+
+@pytest.mark.usefixtures("engine", "lab")
+def test_up_ends_with_what_the_fleet_holds_back(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch, state: Path
+) -> None:
+    """It is not there, and the lab is ready all the same: as the fleet has it."""
+    pools = [Pool(name[0], 1, name, 2, node_names=("t-lab-worker",)) for name in (GPU, "n.io/n")]
+    refused = NodeFault(None, Fault("fleet-1", "Register", Fail("no"), "n.io/n"))
+    (state / "t-lab" / "fleet.yaml").write_text(dump_fleet(Fleet((*pools,), faults=(refused,))))
+    monkeypatch.setattr(up_module, "bring_up", lambda *_: None)
+    assert run(["up", "--name", "t-lab"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "\n\nheld back: n.io/n on t-lab-worker (Register fails); "
+        "to let it come: gpulab inject clear fleet-1 --name t-lab\n"
+    )
 
 
 @pytest.mark.usefixtures("engine", "lab")

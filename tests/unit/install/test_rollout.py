@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from fake_plugin.faults.fault import Fail, Fault
 from lab.cluster.client import Client
 from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet, Pool
+from lab.core.fleet.model import NodeFault
 from lab.core.progress import Progress, Step
 from lab.install.rollout import REVISION, Rollout, missing, wanted_by
 from tests.unit.stand_ins.api_server import GPU, FakeApi, Json, node, pod
@@ -134,3 +136,60 @@ def test_node_that_is_not_ready_keeps_a_lab_from_being_ready(client: Client, api
     api.add(node("t-lab-control-plane", ready=False), node("t-lab-worker", devices=2))
     placed = Fleet.default().placed_on(["t-lab-worker"])
     assert missing(client.nodes(), placed) == ["t-lab-control-plane: the node is not Ready"]
+
+
+@pytest.fixture
+def held(client: Client) -> Rollout:
+    """Return the rollout of a fleet of two resources, of which it holds back one."""
+    pools = (
+        Pool("a", 1, GPU, 2, node_names=("t-lab-worker",)),
+        Pool("b", 1, NPU, 8, node_names=("t-lab-worker",)),
+    )
+    refused = NodeFault(None, Fault("fleet-1", "Register", Fail("no"), NPU))
+    return Rollout(client, Fleet(pools, faults=(refused,)), NEW)
+
+
+def unready(found: Json) -> Json:
+    """Return the pod with a container that runs, and is not ready."""
+    found["status"]["containerStatuses"][0]["ready"] = False
+    return found
+
+
+def test_what_is_held_back_is_not_waited_for(held: Rollout, api: FakeApi, step: Step) -> None:
+    """Its plugin is never ready: that it runs is enough, with the devices that come."""
+    api.add(node("t-lab-worker", devices=2))
+    api.pods = [unready(plugin(NEW))]
+    held.wait(30, step, "t-lab")
+    assert len(api.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("pods", "devices", "seen"),
+    [
+        ([unready(plugin(NEW))], 1, f"t-lab-worker: {GPU} 1 of 2"),
+        ([plugin(OLD)], 2, NOT_READY),
+        ([plugin(NEW, waiting={"reason": "ErrImagePull"})], 2, NOT_READY),
+    ],
+)
+def test_the_others_are_waited_for(  # noqa: PLR0913, PLR0917 - the table's columns
+    held: Rollout, api: FakeApi, step: Step, pods: list[Json], devices: int, seen: str
+) -> None:
+    """The plugin of this fleet has to run, and the resource that nothing holds back to come."""
+    api.add(node("t-lab-worker", devices=devices))
+    api.pods = pods
+    with pytest.raises(TimedOut) as raised:
+        held.wait(0.1, step, "t-lab")
+    first, second, *_ = raised.value.seen.splitlines()
+    assert first == seen
+    assert NPU not in second
+
+
+def test_a_plugin_that_crashes_does_not_run(held: Rollout, api: FakeApi, step: Step) -> None:
+    """Its phase says so, and the reason why it waits says otherwise."""
+    api.add(node("t-lab-worker", devices=2))
+    crashing = plugin(NEW, waiting={"reason": "CrashLoopBackOff"})
+    crashing["status"]["phase"] = "Running"
+    api.pods = [crashing]
+    with pytest.raises(TimedOut) as raised:
+        held.wait(0.1, step, "t-lab")
+    assert raised.value.seen.splitlines()[0] == NOT_READY

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fake_plugin.faults.fault import Fault, Hang
 from fake_plugin.fleet.plan import Partitions
 from lab.cluster.record import LabFolder, Record
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, Pool
+from lab.core.fleet.model import NodeFault
 from lab.install.up import Order
 from tests.unit.install.orders import DAEMON_SET, NPU, ORDER, STEPS
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node
@@ -53,6 +55,19 @@ def test_what_the_vendors_plugin_warns_of_is_said(
     up(replace(ORDER, fleet=Fleet((Pool("a", 1, None, 2, accelerator=model, partitions=layout),))))
     card = "card 0 has no MIG devices configured: it is offered as nothing"
     assert f"pool a: partitions.layout: {card}" in said
+
+
+def test_what_the_fleet_holds_back_is_said_before_the_wait(
+    up: Callable[[Order], None], said: list[str]
+) -> None:
+    """The user would else wait for what never comes."""
+    pools = [Pool(name[0], 1, name, 2, node_names=("t-lab-worker",)) for name in (GPU, NPU)]
+    hangs = NodeFault(None, Fault("fleet-1", "ListAndWatch", Hang(), NPU))
+    up(replace(ORDER, fleet=Fleet((*pools,), faults=(hangs,))))
+    assert said[-2:] == [
+        f"not waited for: {NPU} on t-lab-worker; rule fleet-1 holds it back (ListAndWatch hangs)",
+        f"done: {STEPS[-1]}",
+    ]
 
 
 def test_larger_fleet_has_larger_cluster(
