@@ -6,6 +6,7 @@ import pytest
 
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share, Sharing
+from fake_plugin.vendors import ascend
 from fake_plugin.vendors.offer import Refused
 from fake_plugin.vendors.place import HostMount, Place
 from tests.unit.fake_plugin.vendors.pools import (
@@ -133,6 +134,28 @@ def test_a_vnpu_is_told_by_its_own_number() -> None:
         "ASCEND_RUNTIME_OPTIONS": "VIRTUAL",
     }
     assert paths(answer) == [*CONTROL, "/dev/davinci101"]
+
+
+def test_a_second_pools_vnpus_have_numbers_of_their_own() -> None:
+    """Both pools' NPUs are counted through, and their vNPUs after them."""
+    share = pool(ASCEND_A, 1, partitions=cut("mixed", {0: ("vir02", "vir02")}))
+    (offer,) = ascend.offers(share, [ascend.card("worker", share, 0, 3)])
+    assert [device.id for device in offer.devices] == [
+        "Ascend910-2c-148-3",
+        "Ascend910-2c-149-3",
+    ]
+    answer = offer.answer(offer.devices[1:])
+    assert answer.envs["ASCEND_VISIBLE_DEVICES"] == "149"
+    assert paths(answer) == [*CONTROL, "/dev/davinci149"]
+
+
+def test_a_second_pools_npus_have_numbers_of_their_own() -> None:
+    """A container gets the file of the NPU's number on the node, not in its pool."""
+    share = pool(ASCEND_A, 1)
+    (offer,) = ascend.offers(share, [ascend.card("worker", share, 0, 3)])
+    answer = offer.answer(offer.devices)
+    assert answer.envs["ASCEND_VISIBLE_DEVICES"] == "3"
+    assert paths(answer) == [*CONTROL, "/dev/davinci3"]
 
 
 def test_two_vnpus_are_refused_in_the_plugins_words() -> None:
