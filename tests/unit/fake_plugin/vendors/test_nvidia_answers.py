@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from fake_plugin.cdi.devices import specs_of
+from fake_plugin.device import Device
 from fake_plugin.fleet.plan import Share, Sharing
+from fake_plugin.vendors.nvidia.cdi import cdi_devices
 from fake_plugin.vendors.offer import Refused
 from fake_plugin.vendors.place import HostMount, Place
 from tests.unit.fake_plugin.vendors.pools import (
@@ -148,6 +151,23 @@ def test_device_specs_are_files_of_the_gpu(
     assert paths(allocate(share, *wanted)) == CONTROL + files
 
 
+@pytest.mark.parametrize(
+    ("strategies", "files"),
+    [
+        (["envvar"], [*CONTROL, "/dev/nvidia0"]),
+        (["volume-mounts"], [*CONTROL, "/dev/nvidia0"]),
+        (["cdi-cri"], []),
+        (["cdi-annotations"], []),
+    ],
+)
+def test_device_specs_come_with_all_strategies_but_those_of_cdi(
+    strategies: list[str], files: list[str]
+) -> None:
+    """With CDI alone, the runtime makes the files."""
+    share = with_answering(pool(H100), *strategies, pass_device_specs=True)
+    assert paths(allocate(share, 0)) == files
+
+
 def with_answering(share: Share, *strategies: str, **keys: object) -> Share:
     """Return a share that is answered for in this way."""
     return replace(share, answering=answering(*strategies, **keys))
@@ -158,6 +178,11 @@ def with_answering(share: Share, *strategies: str, **keys: object) -> Share:
     [
         (
             ["envvar"],
+            {"NVIDIA_GDRCOPY": "enabled", "NVIDIA_GDS": "enabled", "NVIDIA_MOFED": "enabled"},
+            [],
+        ),
+        (
+            ["volume-mounts"],
             {"NVIDIA_GDRCOPY": "enabled", "NVIDIA_GDS": "enabled", "NVIDIA_MOFED": "enabled"},
             [],
         ),
@@ -174,6 +199,18 @@ def test_extras_are_variables_or_cdi_devices(
     set_.pop("NVIDIA_VISIBLE_DEVICES", None)
     assert set_ == variables
     assert [each.name.partition("/")[2] for each in answer.cdi_devices] == names
+
+
+def test_extras_are_published_beside_gpus_alone() -> None:
+    """A pool whose GPUs are all unplugged, or cut up, has nothing that they would come with."""
+    share = with_answering(pool(H100), "cdi-cri", gds=True)
+    gpu = Device(A, cards_of(share)[0])
+    published = cdi_devices(share, [gpu])
+    assert [(each.class_, list(each.devices)) for each in published] == [
+        ("gpu", [A]),
+        ("gds", ["all"]),
+    ]
+    assert specs_of(cdi_devices(share, [])) == {}
 
 
 def test_mps_says_where_its_pipes_are() -> None:
