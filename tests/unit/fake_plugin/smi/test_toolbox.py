@@ -1,9 +1,11 @@
 """The tools of a node, and the table behind them, as the hardware changes."""
 
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,7 +47,14 @@ def tools(tmp_path: Path, board: Board) -> Iterator[Toolbox]:
     tools = Toolbox(tmp_path, board, readings)
     tools.start()
     yield tools
-    tools.stop()
+    end(tools)
+
+
+def end(tools: Toolbox) -> None:
+    """Stop the tools, which must not last until the next table."""
+    stopping = threading.Thread(target=tools.stop, daemon=True)
+    stopping.start()
+    wait_until("the end", lambda: not stopping.is_alive())
 
 
 def condition(folder: Path) -> str:
@@ -133,7 +142,7 @@ def test_a_failure_that_lasts_is_told_once_and_again_after_a_success(
     folder.write_text("in the way")
     look(1)
     wait_until("another line", lambda: len(said("table-not-written")) == 2)
-    tools.stop()
+    end(tools)
 
 
 def test_tools_that_cannot_be_written_stop_the_start(tmp_path: Path) -> None:
@@ -147,5 +156,48 @@ def test_tools_that_cannot_be_written_stop_the_start(tmp_path: Path) -> None:
 def test_the_table_outlives_the_plugin(tmp_path: Path, tools: Toolbox) -> None:
     """A container that stays keeps its tool while a new plugin starts."""
     wait_until("a table", lambda: condition(tmp_path) == "ok")
-    tools.stop()
+    end(tools)
     assert condition(tmp_path) == "ok"
+
+
+def test_stopping_does_not_wait_for_the_next_table(tmp_path: Path, tools: Toolbox) -> None:
+    """The plugin's end would else be the period's."""
+    wait_until("a table", lambda: condition(tmp_path) == "ok")
+    end(tools)
+
+
+class Waits(threading.Event):
+    """An event that notes how long it is waited for, and is come back from at once but for once."""
+
+    noted: list[float | None]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Note the time; the second wait lasts until the event."""
+        self.noted.append(timeout)
+        return super().wait(None if len(self.noted) > 1 else 0)
+
+
+@pytest.mark.parametrize(
+    ("took", "waits"), [(0.0, [0.1, 5.0]), (0.25, [0.35, 5.0]), (10.0, [10.1, 200.0])]
+)
+def test_a_table_costs_a_twentieth_of_a_core(
+    tmp_path: Path, board: Board, monkeypatch: pytest.MonkeyPatch, took: float, waits: list[float]
+) -> None:
+    """What takes long to read is read less often; a short pause comes before any change counts."""
+    clock = [0.0]
+
+    def readings() -> tuple[Reading, ...]:
+        clock[0] += took
+        return ()
+
+    monkeypatch.setattr(Waits, "noted", [], raising=False)
+    monkeypatch.setattr(toolbox, "_PERIOD", 5.0)
+    monkeypatch.setattr(toolbox, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    stand_in = SimpleNamespace(Event=Waits, Thread=threading.Thread)
+    monkeypatch.setattr(toolbox, "threading", stand_in)
+    toolbox.install(tmp_path)
+    tools = Toolbox(tmp_path, board, readings)
+    tools.start()
+    wait_until("both waits", lambda: len(Waits.noted) == 2)
+    end(tools)
+    assert Waits.noted == pytest.approx(waits)
