@@ -126,6 +126,14 @@ def test_cut_chip_is_one_chip_with_the_memory_of_all_parts() -> None:
     assert not [name for name in names(families) if name.startswith("container_")]
 
 
+def test_memory_of_a_chip_is_left_out_where_a_part_does_not_tell_it() -> None:
+    """A sum of some parts would look as if the rest were free."""
+    _, first, second = mixed()
+    families = of(first, replace(second, memory_used_mib=None))
+    assert values(families, "npu_chip_info_hbm_used_memory") == []
+    assert values(families, "npu_chip_info_hbm_total_memory") == [65536]
+
+
 def test_vnpu_has_its_own_figures_while_it_is_held() -> None:
     """In KB, and with the number of its cores."""
     families = of(*mixed())

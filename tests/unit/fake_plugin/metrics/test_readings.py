@@ -152,6 +152,14 @@ def test_partitions_have_their_own_load_and_the_cards_sensors(hardware: Board) -
     assert readings[0].memory_total_mib == 9984
 
 
+def test_partitions_of_a_card_of_unknown_cores_count_alike(hardware: Board) -> None:
+    """One of two at work: half of its load is the card's."""
+    devices = slices(card(UNKNOWN), 2)
+    busy, _ = read(Node(hardware, devices, load={"pool": 1.0}), devices[0].id)
+    assert busy.utilization > 0
+    assert busy.card_utilization == pytest.approx(busy.utilization / 2)
+
+
 def test_card_in_partition_mode_without_a_partition_reads_as_a_card(hardware: Board) -> None:
     """It is there, though no resource has it."""
     (bare,) = read(Node(hardware, [], cards=[card(H100)]))
