@@ -128,6 +128,14 @@ def test_a_spec_that_breaks_rules_is_not_written(cdi: CdiFolder, path: Path) -> 
     assert not path.exists()
 
 
+def test_three_violations_are_all_that_is_said(cdi: CdiFolder) -> None:
+    """Of no more there is no word."""
+    with pytest.raises(NotReady) as caught:
+        cdi.write(gpus("-", "/", "@"))
+    assert caught.value.seen.count("[device-name]") == 3
+    assert caught.value.seen.endswith("[device-name]")
+
+
 def test_a_folder_that_cannot_be_is_an_error(tmp_path: Path) -> None:
     """The error names the folder and the way out."""
     file = put(tmp_path, "cdi", "")

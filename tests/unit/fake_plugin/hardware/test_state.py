@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import string
 from collections.abc import Callable
 from pathlib import Path
@@ -131,7 +132,9 @@ def test_a_second_broken_file_does_not_cover_the_first(tmp_path: Path) -> None:
 
 
 def test_the_file_is_readable_json(tmp_path: Path) -> None:
-    """Who debugs a node can read it."""
-    StateFile(tmp_path).save(BROKEN)
-    document = json.loads((tmp_path / "hardware.json").read_text())
+    """Who debugs a node can read it, whoever that is."""
+    file = StateFile(tmp_path)
+    file.save(BROKEN)
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o644
+    document = json.loads(file.path.read_text())
     assert document["content"]["broken"] == {"GPU-1": ["xid", "79"]}
