@@ -17,12 +17,20 @@ from lab.core.errors import CheckFailed, UsageError
 #: The server's proxy does not pass `Authorization` on.
 _HEADER: Final = "X-Gpulab-Token"
 
-#: What the API says to whoever calls it over HTTP, in the words of the command line.
-_IN_WORDS_OF_COMMANDS: Final = {
-    "the request's body": "",
-    "correct the body": "correct the command",
-    "GET /v1/faults lists them": "name one that is there",
-    "POST /v1/clear": "`gpulab inject clear`",
+#: What whoever typed a command can do, by the status of the refusal: the API's own remedies are for
+#: whoever calls it over HTTP.
+_REMEDIES: Final = {
+    HTTPStatus.NOT_FOUND: "name what is there; nothing was changed",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "name fewer at a time, or all; nothing was changed",
+}
+_REMEDY: Final = "correct the command; nothing was changed"
+#: Where something is in the way, by the path of the call.
+_CONFLICTS: Final = {
+    "/v1/health": "name the one device that is meant by its ID; where there are too many flaps, "
+    "wait until one has ended, or end all with `gpulab inject clear`; nothing was changed",
+    "/v1/cards": "name the one card that is meant by its ID, or add fewer; nothing was changed",
+    "/v1/faults": "remove some with `gpulab inject clear RULE`; nothing was changed",
+    "/v1/sockets/remove": "wait until it is registered; nothing was changed",
 }
 
 Json = dict[str, Any]
@@ -31,21 +39,21 @@ Json = dict[str, Any]
 class PluginRefused(UsageError):
     """The plugin does not do what it was asked: it does not know a name, or a rule is broken.
 
-    Nothing has changed on its node. `missing` says that it knows of no such thing at all. What the
-    API says in the language of HTTP is said in that of `gpulab inject`.
+    Nothing has changed on its node. `missing` says that it knows of no such thing at all. What is
+    wrong and what was seen are in the plugin's words; what to do is in those of `gpulab inject`.
     """
 
-    def __init__(  # noqa: PLR0913 - the fields of every error, and one
-        self, what: str, *, where: str, seen: str, remedy: str, lab: str, missing: bool = False
-    ) -> None:
+    def __init__(self, what: str, *, seen: str, status: int, path: str, lab: str) -> None:
+        conflict = _CONFLICTS.get(path, _REMEDY)
         super().__init__(
             what,
-            where=_in_words_of_commands(where),
             seen=seen,
-            remedy=_in_words_of_commands(remedy),
+            remedy=conflict
+            if status == HTTPStatus.CONFLICT
+            else _REMEDIES.get(HTTPStatus(status), _REMEDY),
             commands=(f"gpulab inject list --name {lab}",),
         )
-        self.missing = missing
+        self.missing = status == HTTPStatus.NOT_FOUND
 
 
 @dataclass(frozen=True)
@@ -93,9 +101,11 @@ class PluginApi:
         found = _parsed(content)
         if status < HTTPStatus.BAD_REQUEST and found is not None:
             return found
-        raise self._error(status, found, content)
+        raise self._error(status, path, found, content)
 
-    def _error(self, status: int, found: Json | None, content: bytes) -> CheckFailed | UsageError:
+    def _error(
+        self, status: int, path: str, found: Json | None, content: bytes
+    ) -> CheckFailed | UsageError:
         match found:
             case {"error": {"what": str(what), "where": where, "seen": seen, "remedy": remedy}}:
                 pass
@@ -111,10 +121,7 @@ class PluginApi:
                 commands=(f"gpulab up --name {self.lab}",),
             )
         if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            missing = status == HTTPStatus.NOT_FOUND
-            return PluginRefused(
-                what, where=where, seen=seen, remedy=remedy, lab=self.lab, missing=missing
-            )
+            return PluginRefused(what, seen=seen, status=status, path=path, lab=self.lab)
         return CheckFailed(what, where=where, seen=seen, remedy=remedy)
 
     def _unreachable(self, seen: str) -> ApiFailed:
@@ -126,12 +133,6 @@ class PluginApi:
             remedy="see what it says",
             commands=(f"gpulab logs {self.pod.node} --name {self.lab}",),
         )
-
-
-def _in_words_of_commands(text: str) -> str:
-    for said, meant in _IN_WORDS_OF_COMMANDS.items():
-        text = text.replace(said, meant)
-    return text
 
 
 def _parsed(content: bytes) -> Json | None:

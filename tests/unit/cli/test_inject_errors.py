@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from fake_plugin.control.faults import MOST_RULES
+from fake_plugin.control.health import MOST_FLAPS
+from fake_plugin.faults.fault import Hang
+from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.hardware.script import Turn
 from tests.unit.cli.two_nodes import Output, broken, inject
 from tests.unit.stand_ins.api_server import FakeApi
 from tests.unit.stand_ins.plugin import Plugin
@@ -76,6 +81,13 @@ def test_what_fails_on_one_node_is_done_on_the_other(
         (["unhealthy", "npu/0", "--xid", "79"], "devices without a vendor have no xid"),
         (["add", "3", "--pool", "p"], "this node has no pool 'p'"),
         (["remove-socket", "a.b/c"], "'a.b/c'"),
+        (["unhealthy", "npu/0", "npu/0"], "must not name anything twice"),
+        (["flap", "npu/0", "--times", "2", "--every", "2h"], "3600 s in all at most"),
+        (["flap", "npu/0", "--times", "2", "--every", "soon"], "soon"),
+        (["plug", "npu/0"], "this node has no unplugged card 'npu/0'"),
+        (["add", "100000", "--pool", "npu"], "list"),
+        (["fault", "Allocate", "--hang", "--code", "ABORTED"], "it goes with fails"),
+        (["fault", "Register", "--fails", "x" * 513], "512 characters or less"),
     ],
 )
 @pytest.mark.usefixtures("plugins")
@@ -91,6 +103,32 @@ def test_errors_speak_of_commands_and_come_once(
     assert "/v1/" not in shown.err
     assert shown.err.count("error:") == 1
     assert shown.err.endswith("$ gpulab inject list --name t-lab\n")
+
+
+def test_too_many_rules_are_ended_by_a_command(
+    plugins: tuple[Plugin, Plugin], capsys: Output
+) -> None:
+    """The remedy can be pasted, and is not that of HTTP."""
+    for plugin in plugins:
+        for _ in range(MOST_RULES):
+            plugin.node.switchboard.book.add("Allocate", Hang())
+    assert inject("fault", "Allocate", "--hang") == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: there are {MOST_RULES} rules already\n")
+    assert "next:  remove some with `gpulab inject clear RULE`; nothing was changed\n" in said
+
+
+def test_too_many_flaps_are_ended_by_a_command(
+    plugins: tuple[Plugin, Plugin], capsys: Output
+) -> None:
+    """They end by themselves too."""
+    turn = Turn(("x",), "toggled", Breakage(), after=3600.0, every=3600.0, times=1)
+    for _ in range(MOST_FLAPS):
+        plugins[1].node.script.add(turn)
+    assert inject("flap", "npu/0", "--times", "2", "--every", "1s") == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: there are {MOST_FLAPS} flaps already\n")
+    assert "or end all with `gpulab inject clear`; nothing was changed\n" in said
 
 
 def test_one_refusal_counts_more_than_nodes_that_have_no_such_device(
