@@ -288,16 +288,3 @@ def test_a_file_that_cannot_be_removed_is_an_error(
     monkeypatch.setattr(Path, "unlink", unlink)
     cdi.remove(written)
     assert not written.exists()
-
-
-def test_the_page_on_cdi_shows_what_is_written(cdi: CdiFolder) -> None:
-    """The example there is a file of this plugin."""
-    page = (ROOT / "docs/explanation/cdi.md").read_text(encoding="utf-8")
-    example = page.partition("```json\n")[2].partition("```")[0]
-    nodes = [
-        Edits(device_nodes=(DeviceNode(f"/dev/nvidia{index}", "/dev/null"),)) for index in (0, 1)
-    ]
-    spec = build(
-        "k8s.device-plugin.nvidia.com", "gpu", {"GPU-0": nodes[0], "GPU-1": nodes[1]}, PROGRAM
-    )
-    assert cdi.write(spec).read_text(encoding="utf-8") == example
