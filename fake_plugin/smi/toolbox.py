@@ -72,8 +72,9 @@ class Toolbox:
             began = time.monotonic()
             self._write()
             took = time.monotonic() - began
-            self._stopping.wait(_GAP + took)
-            self._wake.wait(max(_PERIOD, took / _SHARE_OF_TIME))
+            # Where `stop` came before the wake was cleared, only the other event still tells.
+            if not self._stopping.wait(_GAP + took):
+                self._wake.wait(max(_PERIOD, took / _SHARE_OF_TIME))
 
     def _write(self) -> None:
         try:

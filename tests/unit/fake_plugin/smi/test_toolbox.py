@@ -201,3 +201,26 @@ def test_a_table_costs_a_twentieth_of_a_core(
     wait_until("both waits", lambda: len(Waits.noted) == 2)
     end(tools)
     assert Waits.noted == pytest.approx(waits)
+
+
+def test_tools_that_are_stopped_as_they_look_do_not_wait(
+    tmp_path: Path, board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wake that comes with the stop is cleared with the others, and is not needed."""
+    stops: list[threading.Thread] = []
+
+    class Cleared(threading.Event):
+        def clear(self) -> None:
+            if not stops:
+                stops.append(threading.Thread(target=ours.stop, daemon=True))
+                stops[0].start()
+                wait_until("the wake", self.is_set)
+            super().clear()
+
+    monkeypatch.setattr(
+        toolbox, "threading", SimpleNamespace(Event=Cleared, Thread=threading.Thread)
+    )
+    toolbox.install(tmp_path)
+    ours = Toolbox(tmp_path, board, lambda: ())
+    ours.start()
+    wait_until("the end", lambda: bool(stops) and not stops[0].is_alive())
