@@ -3,7 +3,7 @@
 import io
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from http import HTTPStatus
 from http.client import LineTooLong
 from http.server import BaseHTTPRequestHandler
@@ -22,6 +22,12 @@ BODY_BYTES: Final = 64 * 1024
 BYTE_SECONDS: Final = 5.0
 _DISCARD_BYTES: Final = 64 * 1024
 _TIMEOUT: Final = HTTPStatus.REQUEST_TIMEOUT
+_TOO_MANY: Final = Refusal(
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    "too many are reading metrics at the moment",
+    where="the request",
+    remedy="call again when one of them has ended",
+)
 
 Answering: TypeAlias = Callable[[Request], Answer]
 
@@ -33,6 +39,12 @@ class Server(Protocol):
 
     def heard(self, request: socket.socket) -> None:
         """Take down that a call was read to its end."""
+
+    def answering_long(self) -> AbstractContextManager[bool]:
+        """Tell whether there is room for one more long answer, and keep it for the block."""
+
+    def seeing_off(self, request: socket.socket) -> AbstractContextManager[bool]:
+        """Give a call's place back; tell whether there is room to wait for its end in the block."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -60,6 +72,17 @@ class Handler(BaseHTTPRequestHandler):
         if self._unread == 0:
             self.server.heard(self.connection)
         found = self._answer()
+        if isinstance(found.pieces, Sequence):
+            self._reply(found)
+        else:
+            with self.server.answering_long() as room:
+                self._reply(found if room else _refused(_TOO_MANY))
+        self._linger()
+
+    # The names are those of http.server.
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815 - see above
+
+    def _reply(self, found: Answer) -> None:
         is_whole = isinstance(found.pieces, Sequence)
         # Or an answer that was cut off would look like one that has ended.
         chunked = not is_whole and self.request_version != "HTTP/1.0"
@@ -74,10 +97,6 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self._write(found.pieces, chunked=chunked)
-        self._linger()
-
-    # The names are those of http.server.
-    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815 - see above
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer what is not even a call, in the shape of the other errors."""
@@ -183,9 +202,12 @@ class Handler(BaseHTTPRequestHandler):
         """Take in what is still sent: a caller that is cut off while it sends sees no answer."""
         if self._unread == 0:
             return
-        with suppress(OSError):
+        with self.server.seeing_off(self.connection) as room, suppress(OSError):
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_WR)
+            if not room:
+                # What has come until now, and no more.
+                self.connection.settimeout(0)
             while self.rfile.read1(_DISCARD_BYTES):
                 pass
 

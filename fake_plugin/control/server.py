@@ -1,15 +1,19 @@
 """HTTP within bounds: whatever is sent and by however many, the plugin stays as it is.
 
-Eight calls at a time have a thread each; the others wait, and so do connections that have not said
-what they want. The head of a call has five seconds to come, its body five more, and half a minute
-is there to take the answer, whoever is slow.
+Eight calls at a time have a place, and a thread each; the others wait, and so do connections that
+have not said what they want. The head of a call has five seconds to come, its body five more, and
+half a minute is there to take the answer, whoever is slow.
+
+Who has no token can hold no more than half of the places: an answer that is long (the metrics, open
+to all) has one of four, and who goes on sending after the answer loses the place.
 """
 
 import socket
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.server import ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any, Final
@@ -21,6 +25,9 @@ from fake_plugin.errors import NotReady
 from fake_plugin.log import say, say_crash
 
 AT_ONCE: Final = 8
+LONG_AT_ONCE: Final = 4
+#: Callers that have their answer and are still sending; who comes beyond that is cut off.
+LINGERING: Final = 16
 SECONDS: Final = 5.0
 #: The metrics of 20 000 devices take seconds to write where there is little of a processor.
 ANSWER_SECONDS: Final = 30.0
@@ -51,6 +58,10 @@ class ControlServer(ThreadingHTTPServer):
         self.seconds = seconds
         self.answer_seconds = answer_seconds
         self._places = threading.BoundedSemaphore(AT_ONCE)
+        self._long = threading.BoundedSemaphore(LONG_AT_ONCE)
+        self._lingering = threading.BoundedSemaphore(LINGERING)
+        #: The connections that have a place.
+        self._placed: set[socket.socket] = set()
         #: Until when each connection may be open.
         self._ends: dict[socket.socket, float] = {}
         self._lock = threading.Lock()
@@ -105,6 +116,7 @@ class ControlServer(ThreadingHTTPServer):
                 self.shutdown_request(request)
                 return
         with self._lock:
+            self._placed.add(request)
             self._ends[request] = time.monotonic() + self.seconds
         try:
             super().process_request(request, client_address)
@@ -130,6 +142,19 @@ class ControlServer(ThreadingHTTPServer):
         with self._lock:
             self._ends[request] = time.monotonic() + self.answer_seconds
 
+    @contextmanager
+    def answering_long(self) -> Iterator[bool]:
+        """Tell whether there is room for one more long answer, and keep it for the block."""
+        with _room_in(self._long) as room:
+            yield room
+
+    @contextmanager
+    def seeing_off(self, request: socket.socket) -> Iterator[bool]:
+        """Give a call's place back; tell whether there is room to wait for its end in the block."""
+        self._give_back(request)
+        with _room_in(self._lingering) as room:
+            yield room
+
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401, ARG002
         """Say nothing of a caller that has gone, but a mistake of ours."""
         mistake = sys.exception()
@@ -139,7 +164,14 @@ class ControlServer(ThreadingHTTPServer):
     def _leave(self, request: socket.socket) -> None:
         with self._lock:
             self._ends.pop(request, None)
-        self._places.release()
+        self._give_back(request)
+
+    def _give_back(self, request: socket.socket) -> None:
+        with self._lock:
+            placed = request in self._placed
+            self._placed.discard(request)
+        if placed:
+            self._places.release()
 
     def _end_all_before(self, moment: float) -> None:
         with self._lock:
@@ -147,3 +179,14 @@ class ControlServer(ThreadingHTTPServer):
                 if end <= moment:
                     with suppress(OSError):
                         connection.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def _room_in(places: threading.Semaphore) -> Iterator[bool]:
+    if not places.acquire(blocking=False):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        places.release()

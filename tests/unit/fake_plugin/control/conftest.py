@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -10,11 +11,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from fake_plugin.control.exchange import Request
+from fake_plugin.control.exchange import Answer, Request
 from fake_plugin.control.metrics import Metrics
 from fake_plugin.control.node import Node
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.routes import Routes
+from fake_plugin.control.server import ControlServer
 from fake_plugin.control.token import TokenFile
 from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan, Share
@@ -23,6 +25,7 @@ from fake_plugin.hardware.script import Script
 from fake_plugin.inventory import Inventory
 from fake_plugin.metrics.endpoint import Endpoint
 from fake_plugin.readiness import Readiness
+from tests.unit.fake_plugin.control.callers import Serve, echo
 
 TOKEN = "0123456789abcdef"  # noqa: S105 - of a node that is none
 GPU = "nvidia.com/gpu"
@@ -122,3 +125,21 @@ def broken(node: Node) -> dict[str, str]:
     }
     named = {uid: f"{card.pool}/{card.index}" for uid, card in cards.items()}
     return {named[unit]: str(each) for unit, each in state.broken.items()}
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Return what starts a server on loopback; all are stopped in the end."""
+    with ExitStack() as stack:
+
+        def start(
+            answering: Callable[[Request], Answer] = echo,
+            seconds: tuple[float, float] = (5.0, 30.0),
+            host: str = "127.0.0.1",
+        ) -> ControlServer:
+            server = ControlServer(f"{host}:0", answering, *seconds)
+            stack.callback(server.stop)
+            server.start()
+            return server
+
+        yield start

@@ -4,7 +4,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
@@ -12,57 +12,16 @@ import pytest
 
 from fake_plugin.control import server as bounds
 from fake_plugin.control.doorway import MOST
-from fake_plugin.control.exchange import Answer, Request, answer
+from fake_plugin.control.exchange import Answer, Request
 from fake_plugin.control.handler import BODY_BYTES
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.server import AT_ONCE, ControlServer
 from fake_plugin.errors import NotReady
 from tests.unit.fake_plugin.conftest import Said
+from tests.unit.fake_plugin.control.callers import Serve, echo, told
 
 JSON = {"Content-Type": "application/json"}
 POST = b"POST / HTTP/1.0\r\nContent-Type: application/json\r\n"
-Serve = Callable[..., ControlServer]
-
-
-def echo(request: Request) -> Answer:
-    """Answer with what was understood of a call."""
-    body = len(request.body()) if request.method == "POST" else 0
-    return answer({"method": request.method, "path": request.path, "body": body})
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    """Return what starts a server on loopback; all are stopped in the end."""
-    with ExitStack() as stack:
-
-        def start(
-            answering: Callable[[Request], Answer] = echo,
-            seconds: tuple[float, float] = (5.0, 30.0),
-            host: str = "127.0.0.1",
-        ) -> ControlServer:
-            server = ControlServer(f"{host}:0", answering, *seconds)
-            stack.callback(server.stop)
-            server.start()
-            return server
-
-        yield start
-
-
-def told(
-    server: ControlServer,
-    method: str,
-    path: str,
-    body: bytes | None = None,
-    headers: dict[str, str] | None = None,
-) -> tuple[int, object]:
-    """Make a call, and return the status and the body of the answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
-    try:
-        connection.request(method, path, body, headers or {})
-        response = connection.getresponse()
-        return response.status, json.loads(response.read() or b"null")
-    finally:
-        connection.close()
 
 
 def raw(server: ControlServer, data: bytes) -> bytes:
