@@ -8,12 +8,10 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-from fake_plugin import events, log
+from fake_plugin import events, libraries, log
 from fake_plugin.config import Config, read_config
-from fake_plugin.deferred import UNUSED, put_off
 from fake_plugin.errors import StartError
 from fake_plugin.fleet.notices import notices_of
-from fake_plugin.fleet.reading import read_plan
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _CRASHED: Final = 1
@@ -39,18 +37,16 @@ def main(arguments: Sequence[str]) -> int:
 
 def serve(config: Config) -> None:
     """Serve what the fleet gives to this node until SIGTERM or SIGINT."""
-    plan = read_plan(config.fleet, config.node)
-
-    # gRPC reads these as it is imported: no lines of its own beside ours, no handlers for forks.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
-    put_off(*UNUSED)
     # What a start makes, stays. To look through it for garbage takes a twentieth of the start and,
     # with 20 000 devices, as long as a flap may take, each time.
     gc.disable()
-    from fake_plugin.plugin import Plugin  # noqa: PLC0415 - see above
+    libraries.load()
+    # All of these need a library.
+    from fake_plugin.fleet.reading import read_plan  # noqa: PLC0415 - see above
+    from fake_plugin.plugin import Plugin  # noqa: PLC0415
     from fake_plugin.registration import Timing  # noqa: PLC0415
 
+    plan = read_plan(config.fleet, config.node)
     plugin = Plugin(config, plan, Timing())
     log.say(events.STARTED, node=config.node, resources=plugin.resource_names)
     for share in plan.shares:

@@ -193,6 +193,28 @@ def test_what_keeps_it_from_starting_is_one_line(
     assert line["remedy"]
 
 
+@pytest.mark.parametrize("library", ["grpc", "google.protobuf", "yaml", "inotify_simple"])
+def test_a_library_that_is_missing_is_named(
+    start_child: StartChild, tmp_path: Path, library: str
+) -> None:
+    """It is the machine that lacks something, and not the plugin that has a mistake."""
+    child = start_child(program=f"import sys; sys.modules[{library!r}] = None; ")
+    assert child.wait(10) == 3
+    (line,) = logged(tmp_path)
+    assert line["what"] == "a library of the plugin cannot be imported"
+    assert line["where"] == sys.executable
+    assert f"ModuleNotFoundError: import of {library}" in str(line["seen"])
+    assert "the extra `plugin`" in str(line["remedy"])
+
+
+def test_a_library_that_is_too_old_is_named(start_child: StartChild, tmp_path: Path) -> None:
+    """The generated API says what it needs."""
+    child = start_child(program="import grpc; grpc.__version__ = '1.60.0'; ")
+    assert child.wait(10) == 3
+    (line,) = logged(tmp_path)
+    assert "RuntimeError: The grpc package installed is at version 1.60.0" in str(line["seen"])
+
+
 def test_what_was_not_foreseen_ends_it(
     kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
 ) -> None:
