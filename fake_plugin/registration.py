@@ -212,25 +212,49 @@ class Registration:
 
     def _attempt_with(self, kubelet: Inode) -> None:
         fault = self._switchboard.book.meet("Register", self._resource.name)
+        record = Record("Register", self._resource.name, self._request(fault))
+        record.fault = fault.id if fault else ""
+        # A call that a fault holds has begun, though it may never be sent.
+        record.code = grpc.StatusCode.CANCELLED.name
+        with self._switchboard.journal.recording(record):
+            listener = self._listener(kubelet, fault)
+            failure = self._register(listener, kubelet, fault, record) if listener else None
+        if listener and failure:
+            listener.close()
+            # The name is a new one each time, and would make each refusal look like news.
+            self._failed(failure.event, failure.reason.replace(listener.path.name, "<socket>"))
+        elif listener:
+            self._stand(_Standing(kubelet, listener, time.monotonic()))
+
+    def _request(self, fault: Fault | None, socket: str = "") -> RegisterRequest:
+        """Return what the kubelet is to be told; without a socket as long as there is none."""
+        refused = fault is not None and isinstance(fault.effect, Fail)
+        return RegisterRequest(
+            version=_REFUSED_VERSION if refused else VERSION,
+            endpoint=socket,
+            resource_name=self._resource.name,
+            options=options_of(self._resource),
+        )
+
+    def _listener(self, kubelet: Inode, fault: Fault | None) -> Listener | None:
+        """Listen, once a fault lets it; None where there is nothing to register then."""
         if fault and not self._waits_out(fault, kubelet):
-            return
+            return None
         try:
             listener = Listener(self._resource, self._names, self._switchboard, self.look)
         except OSError as problem:
             self._failed(events.CANNOT_LISTEN, str(problem))
-            return
+            return None
         say(events.REGISTERING, resource=self._resource.name, socket=listener.path.name)
-        if failure := self._register(listener, kubelet, fault):
-            listener.close()
-            # The name is a new one each time, and would make each refusal look like news.
-            self._failed(failure.event, failure.reason.replace(listener.path.name, "<socket>"))
-            return
-        self._standing = _Standing(kubelet, listener, time.monotonic())
+        return listener
+
+    def _stand(self, standing: _Standing) -> None:
+        self._standing = standing
         self._failure_said.forget()
         say(
             events.REGISTERED,
             resource=self._resource.name,
-            socket=listener.path.name,
+            socket=standing.listener.path.name,
             devices=len(self._resource.devices),
             ms_since_start=milliseconds_since_start(),
         )
@@ -253,29 +277,20 @@ class Registration:
         waiting = event is events.WAITING
         self._backoff.failed(self._timing.unreachable if waiting else self._timing.refused)
 
-    def _register(self, listener: Listener, kubelet: Inode, fault: Fault | None) -> _Failure | None:
+    def _register(
+        self, listener: Listener, kubelet: Inode, fault: Fault | None, record: Record
+    ) -> _Failure | None:
         """Tell the kubelet about a listener; return why it did not accept, None where it did."""
-        refused = fault is not None and isinstance(fault.effect, Fail)
-        request = RegisterRequest(
-            version=_REFUSED_VERSION if refused else VERSION,
-            endpoint=listener.path.name,
-            resource_name=self._resource.name,
-            options=options_of(self._resource),
-        )
-        record = Record("Register", self._resource.name, request)
-        record.fault = fault.id if fault else ""
+        request = self._request(fault, listener.path.name)
+        record.request = request
         address = target(self._kubelet_socket)
-        with (
-            self._switchboard.journal.recording(record),
-            grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel,
-        ):
+        with grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel:
             call = RegistrationStub(channel).Register.future(request, self._timing.register)
             call.add_done_callback(lambda _: self.look())
             while not call.done():
                 self._wake.clear()
                 if self._is_past(kubelet):
                     call.cancel()
-                    record.code = grpc.StatusCode.CANCELLED.name
                     return _Failure(events.WAITING, "the kubelet ended before it answered")
                 if not call.done():
                     self._wake.wait(self._timing.look)

@@ -1,15 +1,23 @@
 """Registration that goes wrong on command, and what the kubelet then sees."""
 
 import json
+from typing import Any
 
 import pytest
 
 from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Fault, Hang
+from fake_plugin.plugin import Plugin
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, Said
 from tests.unit.fake_plugin.faults.conftest import StartFaulty
 from tests.unit.fake_plugin.kubelet import sockets_told, wait_for_devices
 from tests.unit.waiting import wait_until
+
+
+def journalled(plugin: Plugin) -> list[dict[str, Any]]:
+    """Return what the journal has of Register."""
+    lines = [json.loads(line) for line in plugin.switchboard.journal.since(1, 9)[0]]
+    return [line for line in lines if line["call"] == "Register"]
 
 
 def register(effect: Effect, nth: int | None = 1) -> tuple[Fault, ...]:
@@ -30,22 +38,23 @@ def test_the_kubelet_is_made_to_refuse(
         'Supported version is ["v1beta1"] (UNKNOWN)'
     )
 
-    def faults() -> list[str | None]:
-        lines = [json.loads(line) for line in plugin.switchboard.journal.since(1, 9)[0]]
-        return [line.get("fault") for line in lines if line["call"] == "Register"]
-
     # The kubelet has the devices before its answer to Register has come back.
-    wait_until("both calls in the journal", lambda: len(faults()) == 2)
-    assert faults() == ["fleet-1", None]
+    wait_until("both calls in the journal", lambda: len(journalled(plugin)) == 2)
+    assert [line.get("fault") for line in journalled(plugin)] == ["fleet-1", None]
 
 
 def test_a_registration_comes_late(
     kubelet: DeviceManager, start_faulty: StartFaulty, said: Said
 ) -> None:
-    """The log says what it waits for."""
-    start_faulty(*register(Delay(0.05)))
+    """The log says what it waits for, and the journal how long that took."""
+    plugin = start_faulty(*register(Delay(0.05)))
     wait_for_devices(kubelet, RESOURCE, 2)
     assert said("register-held") == [{"resource": RESOURCE, "fault": "fleet-1"}]
+    wait_until("the call in the journal", lambda: len(journalled(plugin)) == 1)
+    (line,) = journalled(plugin)
+    assert (line["code"], line["fault"]) == ("OK", "fleet-1")
+    assert line["endMs"] - line["startMs"] >= 50
+    assert line["request"]["endpoint"] == sockets_told(kubelet)[0]
 
 
 def test_a_registration_comes_when_its_rule_goes(
@@ -56,6 +65,8 @@ def test_a_registration_comes_when_its_rule_goes(
     wait_until("a word about it", lambda: bool(said("register-held")))
     assert sockets_told(kubelet) == []
     assert list(kubelet.folder.glob("gpulab-*")) == []
+    (held,) = plugin.switchboard.journal.open_calls()
+    assert (held["call"], held["fault"]) == ("Register", "fleet-1")
     assert plugin.switchboard.book.remove("fleet-1")
     wait_for_devices(kubelet, RESOURCE, 2)
 
@@ -63,11 +74,14 @@ def test_a_registration_comes_when_its_rule_goes(
 def test_a_registration_that_never_comes_does_not_keep_the_plugin(
     kubelet: DeviceManager, start_faulty: StartFaulty, said: Said
 ) -> None:
-    """The plugin ends all the same."""
+    """The plugin ends all the same, and the journal has it as a call that was called off."""
     plugin = start_faulty(*register(Hang()))
     wait_until("a word about it", lambda: bool(said("register-held")))
     plugin.stop()
     assert sockets_told(kubelet) == []
+    (line,) = journalled(plugin)
+    assert (line["code"], line["fault"]) == ("CANCELLED", "fleet-1")
+    assert "endpoint" not in line["request"]
 
 
 def test_another_kubelet_is_another_registration(
