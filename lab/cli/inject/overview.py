@@ -1,7 +1,8 @@
 """`gpulab inject list` and `gpulab inject clear`."""
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -10,6 +11,8 @@ from lab.cli.inject.session import Json, Session, counted, on_nodes
 
 if TYPE_CHECKING:
     from lab.cluster.plugin_api import PluginApi
+
+_RULE: Final = re.compile(r"(rule|fleet)-[0-9]{1,9}")
 
 
 @click.command("list")
@@ -27,6 +30,12 @@ def clear(rule: str | None, node: tuple[str, ...], name: str, output: str) -> No
 
     With RULE, as `gpulab inject list` names it, remove that rule and leave all else.
     """
+    if rule is not None and not _RULE.fullmatch(rule):
+        # An empty one too: a variable that is not set must not clear everything.
+        raise click.BadParameter(
+            f"{rule!r} names no rule: rule-1 and fleet-1 would, as `gpulab inject list` shows them",
+            param_hint="RULE",
+        )
     session = Session(name, node, output)
     if rule:
         session.ask(lambda api: api.delete("/v1/faults", rule), lambda _: f"{rule} removed")

@@ -136,6 +136,19 @@ def test_a_rule_that_no_node_has_is_an_error(
     assert len(plugins[0].node.switchboard.book.entries()) == 1
 
 
+@pytest.mark.parametrize(
+    "rule", ["", "..", "a/b", "a?b", "rule-", "fleet-x", "rule-1 ", "rule-1\n"]
+)
+def test_what_names_no_rule_clears_nothing(
+    plugins: tuple[Plugin, Plugin], capsys: Output, rule: str
+) -> None:
+    """An empty word least of all: it comes of a variable that is not set."""
+    plugins[0].node.switchboard.book.add("Allocate", Hang())
+    assert inject("clear", rule) == 2
+    assert f"{rule!r} names no rule: rule-1 and fleet-1 would" in capsys.readouterr().err
+    assert len(plugins[0].node.switchboard.book.entries()) == 1
+
+
 def test_everything_is_cleared(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:
     """With a word about what a sticky policy keeps."""
     for each in plugins:
