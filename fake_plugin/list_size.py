@@ -11,7 +11,7 @@ from fake_plugin.message_limit import MESSAGE_LIMIT
 from fake_plugin.resource import listing_of
 from fake_plugin.vendors import vendor_of
 from fake_plugin.vendors.offer import Offer
-from fake_plugin.vendors.sharing import SHARED
+from fake_plugin.vendors.sharing import SHARED, another_unit
 
 #: No device takes less of a list, whatever its name: its health alone is nine letters.
 _LEAST_BYTES: Final = 20
@@ -89,7 +89,7 @@ def _shorter(share: Share, size: int, offer: Offer | None) -> Iterator[str]:
     """Return what else than fewer cards makes a list shorter."""
     if offer is not None and offer.unit_mib is not None:
         unit = -(-offer.unit_mib * size // MESSAGE_LIMIT)
-        yield f"raise sharing.memoryUnitMiB to {unit} or more,"
+        yield f"{another_unit(share, 'raise')} {unit} or more,"
     elif share.sharing and share.sharing.strategy != "percentage":
         yield from _fewer_replicas(share.sharing, size, offer)
     elif share.partitions and share.partitions.layout:

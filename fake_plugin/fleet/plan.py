@@ -31,7 +31,8 @@ class Sharing:
 
     `rename` offers it as `<resource>.shared`; `fail_above_one` has Allocate refuse more than one
     replica (NVIDIA's failRequestsGreaterThanOne). With `percentage`, `replicas` is 100 per device
-    of the core resource, and `memory_unit_mib` what one device of the memory resource stands for.
+    of the core resource, and `memory_unit_mib` what one device of the memory resource stands for;
+    its default, as qGPU's, is that of HAMi's dialect without sharing as well.
     Where `each` is given, only the resources in it are shared, in their own numbers, and `replicas`
     is the largest of these.
     """

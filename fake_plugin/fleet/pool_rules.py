@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
-from fake_plugin.fleet.plan import MOST_OF_A_CARD, Partitions, Share
+from fake_plugin.fleet.plan import MOST_OF_A_CARD, Partitions, Share, Sharing
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.partition_rules import broken_card_rule, broken_node_rule
 from fake_plugin.resource_name import broken_rule
@@ -133,6 +133,7 @@ def _share_rules(share: Share) -> Iterator[BrokenRule]:
         what = f"has {numbers} where count is {share.count}"
         yield BrokenRule(("numa",), what, "one number for each device", "make them equal")
     yield from _sharing(share)
+    yield from _memory_units(share)
     if share.accelerator and share.partitions:
         yield from _partitions(share.accelerator, share.partitions, share.count)
 
@@ -161,12 +162,27 @@ def _sharing(share: Share) -> Iterator[BrokenRule]:
         what = f"is {share.sharing.memory_unit_mib}"
         rule = f"a card has {model.memory_mib} MiB"
         yield BrokenRule(("sharing", "memoryUnitMiB"), what, rule)
-    elif model.memory_mib > share.sharing.memory_unit_mib * MOST_OF_A_CARD:
-        what = f"is {share.sharing.memory_unit_mib}"
-        rule = f"a card of {model.memory_mib} MiB would be more than {MOST_OF_A_CARD} devices"
-        yield BrokenRule(("sharing", "memoryUnitMiB"), what, rule, "use a larger unit")
     if cut in {"single", "mixed"}:
         yield BrokenRule(here, "is percentage", "it divides whole cards", "remove partitions")
+
+
+def _memory_units(share: Share) -> Iterator[BrokenRule]:
+    """Yield what makes too many devices of the memory of one card, before any is made."""
+    by_percentage = share.sharing is not None and share.sharing.strategy == "percentage"
+    memory = share.accelerator.memory_mib if share.accelerator else None
+    if memory is None or not (by_percentage or share.dialect == "hami"):
+        return
+    unit = (share.sharing or Sharing).memory_unit_mib
+    if memory <= unit * MOST_OF_A_CARD:
+        return
+    larger = -(-memory // MOST_OF_A_CARD)
+    rule = f"a card of {memory} MiB would be more than {MOST_OF_A_CARD} devices"
+    if by_percentage:
+        here, what = ("sharing", "memoryUnitMiB"), f"is {unit}"
+        yield BrokenRule(here, what, rule, f"use a unit of {larger} or more")
+    else:
+        remedy = f"lower memoryMiB, or share by percentage, with a memoryUnitMiB of {larger}"
+        yield BrokenRule(("dialect",), f"is hami, with units of {unit} MiB", rule, remedy)
 
 
 def _partitions(model: Accelerator, partitions: Partitions, count: int) -> Iterator[BrokenRule]:

@@ -27,8 +27,6 @@ NamedAnswer: TypeAlias = Callable[[str, Sequence[Device]], ContainerAllocateResp
 #: (api/config/v1/consts.go).
 SHARED: Final = ".shared"
 _PERCENT: Final = 100
-#: What one device of memory is where the fleet does not say: as qGPU, 1 GiB.
-_MEMORY_UNIT_MIB: Final = 1024
 _CORES: Final = "GPULAB_CORES_PERCENT"
 _MEMORY: Final = "GPULAB_MEMORY_MIB"
 
@@ -37,6 +35,13 @@ def by_percentage(share: Share) -> Sharing | None:
     """Return how cores and memory are shared out, or None where they are not."""
     sharing = share.sharing
     return sharing if sharing and sharing.strategy == "percentage" else None
+
+
+def another_unit(share: Share, change: str) -> str:
+    """Return how to have another unit of memory, up to its number: only `percentage` has a key."""
+    if by_percentage(share):
+        return f"{change} sharing.memoryUnitMiB to"
+    return "share by percentage, with a memoryUnitMiB of"
 
 
 def offers_of(
@@ -65,7 +70,7 @@ def offers_of_shares(
     those of `variables`: of the cores, and of the memory. Raises `WrongUse` where it is not known
     how much memory a card has, or it is less than one unit.
     """
-    unit_mib = share.sharing.memory_unit_mib if share.sharing else _MEMORY_UNIT_MIB
+    unit_mib = (share.sharing or Sharing).memory_unit_mib
     of_cores = dict.fromkeys((_CORES, *variables[0]), 1)
     of_memory = dict.fromkeys((_MEMORY, *variables[1]), unit_mib)
     memory = _memory_shares(share, cards, unit_mib)
@@ -179,7 +184,7 @@ def _units(share: Share, card: Card, unit_mib: int) -> int:
             "a unit of memory is larger than the accelerator's memory",
             where=f"pool {share.pool}",
             seen=f"{unit_mib} MiB of {memory} MiB",
-            remedy=f"lower sharing.memoryUnitMiB to {memory} or less",
+            remedy=f"{another_unit(share, 'lower')} {memory} or less",
             key=("sharing", "memoryUnitMiB"),
         )
     return memory // unit_mib

@@ -53,6 +53,16 @@ CPX = ("cpx_nps1",) * 8
             "raise sharing.memoryUnitMiB to 29 or more, or lower the pool's count to 35 or less",
         ),
         (
+            # Without percentage the unit has no key of its own.
+            pool(dataclasses.replace(ASCEND, memory_mib=65536 * 1024), 4, dialect="hami"),
+            "262144 devices of huawei.com/Ascend910B3-memory",
+            7_557_736,
+            (
+                "share by percentage, with a memoryUnitMiB of 1846 or more, "
+                "or lower the pool's count to 2 or less"
+            ),
+        ),
+        (
             pool(H100, 12_000, partitions=cut("single", dict.fromkeys(range(12_000), SEVEN))),
             "84000 devices of nvidia.com/gpu",
             4_620_000,
@@ -79,6 +89,7 @@ def test_a_list_too_long_is_refused_with_what_fits_its_kind(
         pool(H100, 10_000, sharing=dataclasses.replace(TIMES, replicas=7)),
         pool(H100, 8, sharing=dataclasses.replace(PERCENT, memory_unit_mib=5)),
         pool(H100, 1, sharing=dataclasses.replace(PERCENT, memory_unit_mib=1)),
+        pool(dataclasses.replace(ASCEND, memory_mib=65536 * 1024), 2, dialect="hami"),
         pool(H100, 10_894, partitions=cut("single", dict.fromkeys(range(10_894), SEVEN))),
     ],
 )

@@ -9,6 +9,7 @@ from tests.unit.fake_plugin.fleet.conftest import MODELS
 
 SLICES = {"strategy": "time-slicing", "replicas": 2}
 PERCENT = {"strategy": "percentage"}
+HUGE_NPU = MODELS["ascend"] | {"memoryMiB": 2**30}
 UNKNOWN = MODELS["nvidia"] | {"memoryMiB": "unknown"}
 
 
@@ -112,7 +113,23 @@ def layout(*entries: tuple[object, dict[str, int]], strategy: str = "mixed") -> 
             },
             (
                 "sharing.memoryUnitMiB is 1 (a card of 1073741824 MiB would be more than 100000 "
-                "devices); use a larger unit"
+                "devices); use a unit of 10738 or more"
+            ),
+        ),
+        (
+            {"accelerator": HUGE_NPU, "dialect": "hami"},
+            (
+                "dialect is hami, with units of 1024 MiB (a card of 1073741824 MiB would be more "
+                "than 100000 devices); lower memoryMiB, or share by percentage, with a "
+                "memoryUnitMiB of 10738"
+            ),
+        ),
+        (
+            {"accelerator": HUGE_NPU, "dialect": "hami", "sharing": SLICES},
+            (
+                "dialect is hami, with units of 1024 MiB (a card of 1073741824 MiB would be more "
+                "than 100000 devices); lower memoryMiB, or share by percentage, with a "
+                "memoryUnitMiB of 10738"
             ),
         ),
         (

@@ -213,6 +213,11 @@ def test_neither_plugin_has_a_preference() -> None:
             "the accelerator's memory is not known",
             "give memoryMiB in an accelerator of your own",
         ),
+        (
+            pool(replace(ASCEND, memory_mib=512), dialect="hami"),
+            "a unit of memory is larger than the accelerator's memory",
+            "share by percentage, with a memoryUnitMiB of 512 or less",
+        ),
     ],
 )
 def test_what_hami_would_not_know_is_refused(share: Share, text: str, remedy: str) -> None:
