@@ -40,8 +40,8 @@ class Listener:
         self._names = names
         self.path = names.take(resource.name)
         self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix=resource.name)
-        meddler = Interceptor(resource.name, self.streams, switchboard)
-        self._server = grpc.server(self._workers, interceptors=[meddler])
+        self._meddler = Interceptor(resource.name, self.streams, switchboard)
+        self._server = grpc.server(self._workers, interceptors=[self._meddler])
         add_DevicePluginServicer_to_server(Service(resource, self.streams), self._server)
         self._listen()
         self._inode = Inode.of(self.path)
@@ -50,6 +50,11 @@ class Listener:
     def is_in_place(self) -> bool:
         """Whether the socket can still be found under its name."""
         return self._inode is not None and Inode.of(self.path) == self._inode
+
+    @property
+    def to_blame(self) -> frozenset[str]:
+        """The IDs of the faults by which the kubelet may not have taken the resource on."""
+        return frozenset(self._meddler.to_blame)
 
     def close(self) -> None:
         """End streams and held calls, give others half a second, remove the socket."""

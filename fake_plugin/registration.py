@@ -110,6 +110,9 @@ class Registration:
         self._tried: Inode | None = None
         self._backoff = Backoff()
         self._failure_said = Sparingly(timing.repeat)
+        #: The faults by which the last attempt may have failed.
+        self._to_blame: frozenset[str] = frozenset()
+        switchboard.book.call_on_removal(self._wake.set)
 
     @property
     def resource_name(self) -> str:
@@ -149,19 +152,26 @@ class Registration:
         kubelet = Inode.of(self._kubelet_socket)
         if self._standing and (reason := self._broken(self._standing, kubelet)):
             self._lose(self._standing, reason)
-        if kubelet != self._tried:
+        if kubelet != self._tried or self._is_forgiven():
             self._tried = kubelet
+            self._to_blame = frozenset()
             self._backoff.reset()
         if not self._standing and not self._backoff.seconds_left():
             self._attempt(kubelet)
         self._readiness.set_ready(self._resource.name, ready=self._is_watched())
 
     def _seconds_to_next_pass(self) -> float:
+        if self._is_forgiven():
+            return 0.0
         if self._standing is None:
             return min(self._backoff.seconds_left(), self._timing.look)
         if not self._standing.listener.streams.opened:
             return min(self._timing.first_stream, self._timing.look)
         return self._timing.look
+
+    def _is_forgiven(self) -> bool:
+        """Tell whether a fault is gone by which the last attempt may have failed."""
+        return not self._switchboard.book.has_all(self._to_blame)
 
     def _is_watched(self) -> bool:
         return self._standing is not None and self._standing.listener.streams.watched
@@ -187,6 +197,7 @@ class Registration:
         say(events.REGISTRATION_LOST, resource=self._resource.name, reason=reason)
         settled = standing.age > self._timing.settled
         watched = self._is_watched()
+        self._to_blame = standing.listener.to_blame
         self._drop()
         if settled:
             self._backoff.reset()
@@ -223,14 +234,14 @@ class Registration:
             listener.close()
             # The name is a new one each time, and would make each refusal look like news.
             self._failed(failure.event, failure.reason.replace(listener.path.name, "<socket>"))
+            self._to_blame = listener.to_blame | _refused_by(fault)
         elif listener:
             self._stand(_Standing(kubelet, listener, time.monotonic()))
 
     def _request(self, fault: Fault | None, socket: str = "") -> RegisterRequest:
         """Return what the kubelet is to be told; without a socket as long as there is none."""
-        refused = fault is not None and isinstance(fault.effect, Fail)
         return RegisterRequest(
-            version=_REFUSED_VERSION if refused else VERSION,
+            version=_REFUSED_VERSION if _refused_by(fault) else VERSION,
             endpoint=socket,
             resource_name=self._resource.name,
             options=options_of(self._resource),
@@ -250,6 +261,7 @@ class Registration:
 
     def _stand(self, standing: _Standing) -> None:
         self._standing = standing
+        self._to_blame = frozenset()
         self._failure_said.forget()
         say(
             events.REGISTERED,
@@ -274,6 +286,7 @@ class Registration:
     def _failed(self, event: Event, reason: str) -> None:
         if not self._stopping and self._failure_said.is_due(reason):
             say(event, resource=self._resource.name, reason=reason)
+        self._to_blame = frozenset()
         waiting = event is events.WAITING
         self._backoff.failed(self._timing.unreachable if waiting else self._timing.refused)
 
@@ -296,6 +309,11 @@ class Registration:
                     self._wake.wait(self._timing.look)
             record.code = call.code().name
             return _failure_of(call)
+
+
+def _refused_by(fault: Fault | None) -> frozenset[str]:
+    """Return the ID of a fault that has the kubelet refuse; one that holds a call back does not."""
+    return frozenset([fault.id] if fault and isinstance(fault.effect, Fail) else [])
 
 
 def _failure_of(call: grpc.Call) -> _Failure | None:

@@ -36,6 +36,16 @@ class FaultBook:
         self._entries = {fault.id: Entry(fault) for fault in faults}
         self._numbers = count(1)
         self._changed = threading.Condition()
+        self._on_removal: list[Callable[[], object]] = []
+
+    def call_on_removal(self, function: Callable[[], object]) -> None:
+        """Have a function called whenever rules were removed; it must not wait."""
+        self._on_removal.append(function)
+
+    def has_all(self, fault_ids: Iterable[str]) -> bool:
+        """Tell whether none of these rules was removed."""
+        with self._changed:
+            return all(fault_id in self._entries for fault_id in fault_ids)
 
     def meet(self, call: Call, resource: str) -> Fault | None:
         """Count a call for every rule that matches; return the first that holds for it.
@@ -73,6 +83,7 @@ class FaultBook:
         with self._changed:
             found = self._entries.pop(fault_id, None)
             self._changed.notify_all()
+        self._tell_of_removal()
         return found is not None
 
     def clear(self) -> int:
@@ -81,6 +92,7 @@ class FaultBook:
             number = len(self._entries)
             self._entries.clear()
             self._changed.notify_all()
+        self._tell_of_removal()
         return number
 
     def entries(self) -> tuple[Entry, ...]:
@@ -102,6 +114,10 @@ class FaultBook:
         """Let all who wait look at their `is_over` again."""
         with self._changed:
             self._changed.notify_all()
+
+    def _tell_of_removal(self) -> None:
+        for function in self._on_removal:
+            function()
 
 
 def _window(fault: Fault) -> range | None:

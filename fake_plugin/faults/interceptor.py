@@ -23,6 +23,8 @@ from fake_plugin.streams import Streams
 
 #: The kubelet allocates for one pod at a time, and asks for little else meanwhile.
 MOST_HELD: Final = 16
+#: By these the kubelet takes a resource on, and drops it where they fail.
+_TAKING_ON: Final = frozenset({"GetDevicePluginOptions", "ListAndWatch"})
 _CALLS: Final[dict[str, Call]] = {each: each for each in get_args(Call)}
 
 _Request = TypeVar("_Request")
@@ -49,6 +51,8 @@ class Interceptor(grpc.ServerInterceptor):
         self._book = switchboard.book
         self._journal = switchboard.journal
         self._places = threading.BoundedSemaphore(MOST_HELD)
+        #: The rules that can have cost the resource its registration.
+        self.to_blame: set[str] = set()
 
     def intercept_service(
         self,
@@ -101,6 +105,8 @@ class Interceptor(grpc.ServerInterceptor):
         fault = self._book.meet(call, self._resource)
         if fault:
             record.fault = fault.id
+            if call in _TAKING_ON:
+                self.to_blame.add(fault.id)
         return fault
 
     def _suffer(self, fault: Fault | None, context: grpc.ServicerContext) -> None:
