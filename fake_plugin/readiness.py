@@ -41,6 +41,12 @@ class Readiness:
         return resource not in self._missing
 
     @property
+    def missing(self) -> list[str]:
+        """The resources that the kubelet does not watch, in the order of their names."""
+        with self._lock:
+            return sorted(self._missing)
+
+    @property
     def is_ready(self) -> bool:
         """Whether the kubelet watches every resource."""
         return not self._missing

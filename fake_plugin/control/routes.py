@@ -87,6 +87,23 @@ def _clear(node: Node, _: Request) -> Answer:
     return answer({"rules": rules, "flaps": flaps, "sticky": sticky})
 
 
+def _alive(node: Node) -> Answer:
+    # Who restarts what is not well would not help a plugin whose kubelet is away.
+    return answer({"node": node.inventory.node})
+
+
+def _ready(node: Node) -> Answer:
+    if missing := node.readiness.missing:
+        raise Refusal(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "the kubelet does not watch every resource",
+            where=node.inventory.node,
+            seen=f"not watched: {', '.join(missing)}",
+            remedy="wait until they are registered; the plugin's log says what it waits for",
+        )
+    return answer({"node": node.inventory.node, "ready": True})
+
+
 #: By path, then by method; `*` stands for the last part, whatever it is.
 ROUTES: Final[Mapping[str, Mapping[str, Route]]] = {
     "/v1/node": {"GET": lambda node, _: view.view(node)},
@@ -102,7 +119,8 @@ ROUTES: Final[Mapping[str, Mapping[str, Route]]] = {
     "/v1/journal": {"GET": _journal},
     "/v1/clear": {"POST": _clear},
 }
-_OPEN: Final = ("/healthz", "/metrics")
+#: What anyone may ask; who looks whether a plugin is well has no token.
+_OPEN: Final = ("/healthz", "/readyz", "/metrics")
 
 
 class Routes:
@@ -130,7 +148,7 @@ class Routes:
     def _open(self, request: Request) -> Answer:
         if request.path == "/metrics":
             return self._metrics(request)
-        return answer({"node": self._node.inventory.node, "ready": self._node.readiness.is_ready})
+        return _alive(self._node) if request.path == "/healthz" else _ready(self._node)
 
 
 def _checked(route: Route, node: Node, request: Request) -> Answer:

@@ -115,7 +115,7 @@ def test_a_rule_over_the_api_holds_the_registration(
     wait_for_devices(kubelet, RESOURCE, 2)
     rule = call("POST", "/v1/faults", {"call": "Register", "hang": True})[1]["id"]
     assert call("POST", "/v1/sockets/remove", {"resource": RESOURCE})[0] == 200
-    wait_until("the loss", lambda: not call("GET", "/healthz")[1]["ready"])
+    wait_until("the loss", lambda: call("GET", "/readyz")[0] == 503)
     assert call("GET", "/v1/node")[1]["resources"][0]["registered"] is False
     call("DELETE", f"/v1/faults/{rule}")
     wait_until("another Register", lambda: len(sockets_told(kubelet)) == 2)

@@ -155,6 +155,7 @@ def test_a_token_file_that_is_missing_is_told_at_the_start(tmp_path: Path) -> No
         ("GET", "/v1/health", 405, "/v1/health does not take GET"),
         ("HEAD", "/v1/node", 405, "/v1/node does not take HEAD"),
         ("POST", "/healthz", 405, "/healthz does not take POST"),
+        ("HEAD", "/readyz", 405, "/readyz does not take HEAD"),
         ("GET", "/v1/journal?since=x", 400, "since must be a whole number from 0"),
         ("GET", "/v1/journal?limit=1001", 400, "limit must be a whole number from 1 to 1000"),
         ("GET", "/v1/journal?first=1", 400, "first is not known: since and limit are"),
@@ -362,15 +363,6 @@ def test_flaps_are_forgotten_before_hardware_is_mended(
     monkeypatch.setattr(Board, "clear", lambda _: left.append(len(node.script.turns())))
     call("POST", "/v1/clear")
     assert left == [0]
-
-
-@pytest.mark.parametrize("ready", [True, False])
-def test_anyone_may_ask_whether_it_is_well(call: Call, node: Node, *, ready: bool) -> None:
-    """And hears nothing else."""
-    for resource in (GPU, PLAIN):
-        node.readiness.set_ready(resource, ready=ready)
-    told = call("GET", "/healthz", token="")
-    assert (told.status, told.body) == (200, {"node": "worker", "ready": ready})
 
 
 def test_anyone_may_read_the_metrics(routes: Routes) -> None:
