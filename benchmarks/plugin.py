@@ -9,7 +9,6 @@ of what all rounds gave, or what its line names. Exit code 1 where a budget is m
 import argparse
 import os
 import platform
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +17,9 @@ from benchmarks.contenders import Library, Ours, Sample
 from benchmarks.figures import Table
 from benchmarks.measurements import Bench, Extent
 from benchmarks.node import starter
+from benchmarks.program import positive, run
 from benchmarks.upstream import build
 from lab.cli.console import progress_for
-from lab.core.errors import LabError
 from lab.core.exit_codes import ExitCode
 from lab.host.folders import Folders
 from lab.host.processes import Processes
@@ -62,25 +61,12 @@ def report(table: Table) -> ExitCode:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench-plugin", allow_abbrev=False)
-    parser.add_argument("--rounds", type=_positive, default=5, help="turns of each plugin")
-    parser.add_argument("--flaps", type=_positive, default=500, help="in all rounds together")
-    parser.add_argument("--calls", type=_positive, default=500, help="of Allocate, in all rounds")
+    parser.add_argument("--rounds", type=positive, default=5, help="turns of each plugin")
+    parser.add_argument("--flaps", type=positive, default=500, help="in all rounds together")
+    parser.add_argument("--calls", type=positive, default=500, help="of Allocate, in all rounds")
     parser.add_argument("--alone", action="store_true", help="measure our plugin only")
     return parser.parse_args(arguments)
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("it must be 1 or more")
-    return number
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except LabError as error:
-        print(error.render(), file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(ExitCode.INTERRUPTED)
+    run(main)

@@ -8,7 +8,6 @@ found to show it is written to a file, to be replayed with --replay.
 
 import argparse
 import os
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -21,8 +20,8 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import click
 
+from benchmarks.program import positive, run
 from lab.cli.console import progress_for
-from lab.core.errors import LabError
 from lab.core.exit_codes import ExitCode
 from lab.host.folders import Folders
 from lab.host.processes import Processes
@@ -82,26 +81,13 @@ def _tell(name: str, script: Script, found: Difference, place: Path) -> None:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make check-kubelet", allow_abbrev=False)
-    parser.add_argument("--scripts", type=_positive, default=100)
-    parser.add_argument("--steps", type=_positive, default=40, help="of each script")
+    parser.add_argument("--scripts", type=positive, default=100)
+    parser.add_argument("--steps", type=positive, default=40, help="of each script")
     parser.add_argument("--seed", type=int, default=0, help="of the first script")
     parser.add_argument("--replay", type=Path, help="a file with one script")
     parser.add_argument("--write", type=Path, default=_FOUND, help="where a difference goes")
     return parser.parse_args(arguments)
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("it must be 1 or more")
-    return number
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except LabError as error:
-        click.echo(error.render(), err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(ExitCode.INTERRUPTED)
+    run(main)
