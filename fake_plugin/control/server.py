@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from http.server import ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any, Final
@@ -142,18 +142,14 @@ class ControlServer(ThreadingHTTPServer):
         with self._lock:
             self._ends[request] = time.monotonic() + self.answer_seconds
 
-    @contextmanager
-    def answering_long(self) -> Iterator[bool]:
+    def answering_long(self) -> AbstractContextManager[bool]:
         """Tell whether there is room for one more long answer, and keep it for the block."""
-        with _room_in(self._long) as room:
-            yield room
+        return _room_in(self._long)
 
-    @contextmanager
-    def seeing_off(self, request: socket.socket) -> Iterator[bool]:
+    def seeing_off(self, request: socket.socket) -> AbstractContextManager[bool]:
         """Give a call's place back; tell whether there is room to wait for its end in the block."""
         self._give_back(request)
-        with _room_in(self._lingering) as room:
-            yield room
+        return _room_in(self._lingering)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401, ARG002
         """Say nothing of a caller that has gone, but a mistake of ours."""
