@@ -32,7 +32,7 @@ class Sharing:
     `rename` offers it as `<resource>.shared`; `fail_above_one` has Allocate refuse more than one
     replica (NVIDIA's failRequestsGreaterThanOne). With `percentage`, `replicas` is 100 per device
     of the core resource, and `memory_unit_mib` what one device of the memory resource stands for;
-    its default, as qGPU's, is that of HAMi's dialect without sharing as well.
+    its default is qGPU's.
     Where `each` is given, only the resources in it are shared, in their own numbers, and `replicas`
     is the largest of these.
     """
@@ -102,6 +102,11 @@ class Share:
     pre_start: bool = False
     nvidia_config: Mapping[str, object] | None = None
     sticky: bool | None = None
+
+    @property
+    def memory_unit_mib(self) -> int:
+        """What one device of memory stands for: HAMi's dialect has some without sharing as well."""
+        return (self.sharing or Sharing).memory_unit_mib
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
-from fake_plugin.fleet.plan import MOST_OF_A_CARD, Partitions, Share, Sharing
+from fake_plugin.fleet.plan import MOST_OF_A_CARD, Partitions, Share
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.partition_rules import broken_card_rule, broken_node_rule
 from fake_plugin.resource_name import broken_rule
@@ -172,7 +172,7 @@ def _memory_units(share: Share) -> Iterator[BrokenRule]:
     memory = share.accelerator.memory_mib if share.accelerator else None
     if memory is None or not (by_percentage or share.dialect == "hami"):
         return
-    unit = (share.sharing or Sharing).memory_unit_mib
+    unit = share.memory_unit_mib
     if memory <= unit * MOST_OF_A_CARD:
         return
     larger = -(-memory // MOST_OF_A_CARD)

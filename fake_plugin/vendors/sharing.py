@@ -70,7 +70,7 @@ def offers_of_shares(
     those of `variables`: of the cores, and of the memory. Raises `WrongUse` where it is not known
     how much memory a card has, or it is less than one unit.
     """
-    unit_mib = (share.sharing or Sharing).memory_unit_mib
+    unit_mib = share.memory_unit_mib
     of_cores = dict.fromkeys((_CORES, *variables[0]), 1)
     of_memory = dict.fromkeys((_MEMORY, *variables[1]), unit_mib)
     memory = _memory_shares(share, cards, unit_mib)
