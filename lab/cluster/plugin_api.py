@@ -19,7 +19,7 @@ _HEADER: Final = "X-Gpulab-Token"
 
 #: What whoever typed a command can do, by the status of the refusal: the API's own remedies are for
 #: whoever calls it over HTTP.
-_REMEDIES: Final = {
+_REMEDIES: Final[Mapping[int, str]] = {
     HTTPStatus.NOT_FOUND: "name what is there; nothing was changed",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "name fewer at a time, or all; nothing was changed",
 }
@@ -44,13 +44,10 @@ class PluginRefused(UsageError):
     """
 
     def __init__(self, what: str, *, seen: str, status: int, path: str, lab: str) -> None:
-        conflict = _CONFLICTS.get(path, _REMEDY)
         super().__init__(
             what,
             seen=seen,
-            remedy=conflict
-            if status == HTTPStatus.CONFLICT
-            else _REMEDIES.get(HTTPStatus(status), _REMEDY),
+            remedy=_remedy(status, path),
             commands=(f"gpulab inject list --name {lab}",),
         )
         self.missing = status == HTTPStatus.NOT_FOUND
@@ -133,6 +130,12 @@ class PluginApi:
             remedy="see what it says",
             commands=(f"gpulab logs {self.pod.node} --name {self.lab}",),
         )
+
+
+def _remedy(status: int, path: str) -> str:
+    if status == HTTPStatus.CONFLICT:
+        return _CONFLICTS.get(path, _REMEDY)
+    return _REMEDIES.get(status, _REMEDY)
 
 
 def _parsed(content: bytes) -> Json | None:
