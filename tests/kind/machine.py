@@ -99,6 +99,14 @@ class Machine:
         assert down.returncode == 0, down.stderr
         assert self.left_of(name) == []
 
+    @contextmanager
+    def lab_of_fleet(self, name: str, folder: Path, fleet: str) -> Iterator["Lab"]:
+        """Bring a lab up for the block with the text of a fleet file."""
+        file = folder / "fleet.yaml"
+        file.write_text(fleet)
+        with self.lab(name, folder, "--fleet", str(file)) as lab:
+            yield lab
+
     def clear(self) -> None:
         """Take down the labs of an earlier run that was killed."""
         for folder in sorted(self.state.iterdir()):

@@ -38,10 +38,7 @@ MARKER = "echo $GPULAB_VISIBLE_DEVICES"
 @pytest.fixture(scope="module")
 def lab(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Return a lab with one worker that has three resources, one of them late."""
-    folder = tmp_path_factory.mktemp("requests")
-    fleet = folder / "fleet.yaml"
-    fleet.write_text(FLEET)
-    with machine.lab(NAME, folder, "--fleet", str(fleet)) as lab:
+    with machine.lab_of_fleet(NAME, tmp_path_factory.mktemp("requests"), FLEET) as lab:
         yield lab
 
 

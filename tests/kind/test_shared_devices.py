@@ -31,10 +31,7 @@ EVENT_LISTS = st.lists(
 @pytest.fixture(scope="module")
 def lab(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Return a lab with six devices on one worker."""
-    folder = tmp_path_factory.mktemp("random")
-    fleet = folder / "fleet.yaml"
-    fleet.write_text(json.dumps(FLEET))
-    with machine.lab(NAME, folder, "--fleet", str(fleet)) as lab:
+    with machine.lab_of_fleet(NAME, tmp_path_factory.mktemp("random"), json.dumps(FLEET)) as lab:
         yield lab
 
 

@@ -48,10 +48,7 @@ GPU = "nvidia.com/gpu"
 @pytest.fixture(scope="module")
 def lab(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Return a lab with one node of one vendor, and one of three."""
-    folder = tmp_path_factory.mktemp("vendors")
-    fleet = folder / "fleet.yaml"
-    fleet.write_text(FLEET)
-    with machine.lab(NAME, folder, "--fleet", str(fleet)) as lab:
+    with machine.lab_of_fleet(NAME, tmp_path_factory.mktemp("vendors"), FLEET) as lab:
         yield lab
 
 
