@@ -10,7 +10,8 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
-from lab.cluster.client import ApiFailed, Client
+from lab.cluster.client import Client
+from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Pod
 from lab.core.errors import CheckFailed, UsageError
 

@@ -4,7 +4,7 @@
     ├── CheckFailed           exit 1   something is not as it should be
     │   ├── CleanUpFailed              something of the lab is left behind
     │   ├── ProcessFailed              a child exited with another code than 0 (lab.host.processes)
-    │   ├── ApiFailed                  the API server refused, or is away (lab.cluster.client)
+    │   ├── ApiFailed                  the API server refused, or is away (lab.cluster.connection)
     │   └── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
     ├── UsageError            exit 2   the command line or a file of the user is wrong
     │   ├── FleetError                 a fleet file is wrong (lab.core.fleet.findings)

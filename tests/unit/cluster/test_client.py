@@ -5,11 +5,13 @@ import socketserver
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lab.cluster.client import ApiFailed, Client, connect
-from lab.core.errors import TimedOut
+from lab.cluster.client import Client, connect
+from lab.cluster.connection import ApiFailed
+from lab.core.errors import TimedOut, UsageError
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, user_pod
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
@@ -275,3 +277,44 @@ def test_missing_kubeconfig_is_written_again(tmp_path: Path) -> None:
         connect(path, "t-lab")
     assert raised.value.where == str(path)
     assert raised.value.commands == (f"kind export kubeconfig --name t-lab --kubeconfig '{path}'",)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path"),
+    [
+        ({"apiVersion": "v1", "kind": "Pod"}, "/api/v1/namespaces/default/pods"),
+        ({"apiVersion": "v1", "kind": "Namespace"}, "/api/v1/namespaces"),
+        (
+            {"apiVersion": "apps/v1", "kind": "DaemonSet"},
+            "/apis/apps/v1/namespaces/default/daemonsets",
+        ),
+    ],
+)
+def test_objects_are_created_where_discovery_says(
+    client: Client, api: FakeApi, manifest: dict[str, Any], path: str
+) -> None:
+    """The plural and whether there is a namespace are the server's to say."""
+    client.create({**manifest, "metadata": {"name": "x"}})
+    assert api.requests[-1].path == path
+
+
+def test_a_kind_that_the_server_does_not_know_is_named(client: Client) -> None:
+    """With those that it does."""
+    with pytest.raises(UsageError) as raised:
+        client.create({"apiVersion": "apps/v1", "kind": "Demon", "metadata": {"name": "x"}})
+    assert raised.value.what == "the cluster's API server knows no Demon of apps/v1"
+    assert raised.value.seen == "kinds that it knows of apps/v1: DaemonSet"
+
+
+def test_an_object_is_deleted_with_what_it_owns(client: Client, api: FakeApi) -> None:
+    """In the background, and with the grace that is asked for."""
+    client.delete({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}}, grace=0)
+    assert (api.requests[-1].method, api.requests[-1].body) == (
+        "DELETE",
+        {"propagationPolicy": "Background", "gracePeriodSeconds": 0},
+    )
+
+
+def test_what_is_not_there_need_not_be_deleted(client: Client) -> None:
+    """It is gone, as was wanted."""
+    client.delete({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lost"}})

@@ -8,7 +8,8 @@ import pytest
 
 from fake_plugin.fleet.plan import Plan, Share
 from lab.cluster import reading
-from lab.cluster.client import ApiFailed, Client
+from lab.cluster.client import Client
+from lab.cluster.connection import ApiFailed
 from lab.cluster.plugin_api import PluginApi, PluginRefused
 from lab.core.errors import CheckFailed, UsageError
 from lab.core.exit_codes import ExitCode

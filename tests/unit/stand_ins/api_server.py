@@ -11,6 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 GPU: Final = "fake.example.com/device"
 Json = dict[str, Any]
+_KINDS: Final = {
+    "/api/v1": ("ConfigMap", "Namespace", "Node", "Pod", "Secret"),
+    "/apis/apps/v1": ("DaemonSet",),
+}
 #: Answers a call that came for a pod: method, path with its query, headers, body.
 Answering = Callable[[str, str, Mapping[str, str], bytes], tuple[int, bytes]]
 
@@ -171,10 +175,9 @@ class _Handler(BaseHTTPRequestHandler):
         match request.path.strip("/").split("/"):
             case ["version"]:
                 self._answer({"gitVersion": "v1.36.3", **dict.fromkeys(_VERSION, "")})
-            case ["api", "v1", "nodes"] if "watch" in request.query:
-                self._watch(list(self.cluster.nodes.values()))
-            case ["api", "v1", "namespaces", _, "pods"] if "watch" in request.query:
-                self._watch(self.cluster.selected(request.query))
+            case ["api", "v1", *_, "nodes" | "pods" as kind] if "watch" in request.query:
+                nodes = list(self.cluster.nodes.values())
+                self._watch(nodes if kind == "nodes" else self.cluster.selected(request.query))
             case ["api", "v1", "nodes"]:
                 self._answer(_list("Node", list(self.cluster.nodes.values())))
             case ["api", "v1", "pods"] | ["api", "v1", "namespaces", _, "pods"]:
@@ -185,13 +188,22 @@ class _Handler(BaseHTTPRequestHandler):
                 self._pass_on(name)
             case ["api", "v1", "namespaces", _, "pods", name, "log"]:
                 self._fail(400, "BadRequest", f'container "c" in pod "{name}" is waiting to start')
+            case _ if request.path in _KINDS:
+                self._answer(_kinds(request.path))
             case _:
                 self._fail(404, "NotFound", f"nothing at {request.path}")
 
     def do_POST(self) -> None:
         request = self._received()
-        if not self._refused():
-            self._pass_on(request.path.split("/")[6])
+        if self._refused():
+            return
+        match request.path.strip("/").split("/"):
+            case ["api", "v1", "namespaces", _, "pods", name, "proxy", *_]:
+                self._pass_on(name)
+            case [*_, "lost"]:
+                self._fail(404, "NotFound", 'pods "lost" not found')
+            case _:
+                self._answer(request.body)
 
     do_DELETE = do_POST  # noqa: N815 - http.server's name
 
@@ -283,3 +295,12 @@ _VERSION: Final = (
 
 def _list(kind: str, items: list[Json]) -> Json:
     return {"kind": f"{kind}List", "apiVersion": "v1", "metadata": {}, "items": items}
+
+
+def _kinds(path: str) -> Json:
+    """Return what discovery says of a version: its kinds, as far as the lab uses them."""
+    found = [
+        {"kind": kind, "name": f"{kind.lower()}s", "namespaced": kind not in {"Namespace", "Node"}}
+        for kind in _KINDS[path]
+    ]
+    return {"kind": "APIResourceList", "resources": found}

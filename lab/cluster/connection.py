@@ -1,0 +1,217 @@
+"""A connection to one API server: requests out, JSON in, and one error for all that goes wrong.
+
+The client library gives kubeconfig, certificates, credentials and pooling. Requests are made as
+the API documents them: the library's generated classes take two seconds to load, and have every
+field optional. Importing this module still takes half a second: import it late.
+"""
+
+import http
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.client import IncompleteRead
+from pathlib import Path
+from typing import Any, Final
+
+from kubernetes import client, config
+from urllib3.exceptions import HTTPError
+from yaml import YAMLError
+
+from lab.core.errors import CheckFailed
+
+MERGE: Final = "application/merge-patch+json"
+#: To connect, and between two pieces of an answer: a stopped machine accepts and says nothing.
+_TIMEOUT: Final = (5, 20)
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+Query = Sequence[tuple[str, str]]
+Json = Mapping[str, Any]
+
+
+class ApiFailed(CheckFailed):
+    """The API server refused or could not be reached; `seen` holds its words, or the system's.
+
+    `status` is that of its HTTP answer, 0 where there was none.
+    """
+
+    def __init__(  # noqa: PLR0913 - what every error has, and the status
+        self,
+        what: str,
+        *,
+        where: str = "",
+        seen: str = "",
+        remedy: str = "",
+        commands: tuple[str, ...] = (),
+        status: int = 0,
+    ) -> None:
+        super().__init__(what, where=where, seen=seen, remedy=remedy, commands=commands)
+        self.status = status
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the server says that there is no such object."""
+        return self.status == http.HTTPStatus.NOT_FOUND
+
+
+class Connection:
+    """A connection to the API server that a kubeconfig names.
+
+    Every method raises `ApiFailed` where the server refuses or does not answer.
+    """
+
+    def __init__(self, api: client.ApiClient, kubeconfig: Path, lab: str) -> None:
+        self._api = api
+        self._kubeconfig = kubeconfig
+        self._lab = lab
+
+    def get(self, path: str, query: Query = ()) -> Json:
+        """Return what is at a path."""
+        return self.send("GET", path, query)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        query: Query = (),
+        *,
+        body: Json | None = None,
+        content_type: str = "application/json",
+    ) -> Json:
+        """Send a request, and return the object in the answer."""
+        found: Json = json.loads(
+            self.read(method, path, query, body=body, content_type=content_type)
+        )
+        return found
+
+    def read(
+        self,
+        method: str,
+        path: str,
+        query: Query = (),
+        *,
+        body: Json | None = None,
+        content_type: str = "application/json",
+    ) -> bytes:
+        """Send a request, and return the whole answer as it came."""
+        answer = self._open(method, path, query, body=body, content_type=content_type)
+        with self._reaching():
+            return bytes(answer.read())
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        query: Query,
+        body: Json | None,
+        headers: Mapping[str, str],
+    ) -> tuple[int, bytes]:
+        """Send a request; return status and content, be it a refusal."""
+        answer = self._open(method, path, query, body=body, headers=headers, refusing=False)
+        with self._reaching():
+            return answer.status, bytes(answer.read())
+
+    def watch(self, path: str, query: Query, seconds: int) -> Iterator[bytes]:
+        """Yield the lines of a watch as they come; it ends, or raises, after that long at most."""
+        asked = [*query, ("watch", "true"), ("timeoutSeconds", str(seconds))]
+        # The server's own limit comes first; this one is for a server that has gone.
+        answer = self._open("GET", path, asked, timeout=(_TIMEOUT[0], float(seconds + 1)))
+        with self._reaching():
+            yield from answer.response
+
+    def _open(  # noqa: PLR0913 - each is a part of an HTTP request
+        self,
+        method: str,
+        path: str,
+        query: Query = (),
+        *,
+        body: Json | None = None,
+        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        timeout: tuple[float, float] = _TIMEOUT,
+        refusing: bool = True,
+    ) -> client.rest.RESTResponse:
+        """Send a request and return the answer, unread; a refusal, if any, is read and raised."""
+        given = {"Accept": "*/*", "Content-Type": content_type, **(headers or {})}
+        method, url, complete, sent, _ = self._api.param_serialize(
+            method,
+            path,
+            query_params=list(query),
+            header_params=given,
+            body=dict(body) if body is not None else None,
+            auth_settings=["BearerToken"],
+        )
+        with self._reaching():
+            answer = self._api.call_api(method, url, complete, sent, _request_timeout=timeout)
+            if refusing and answer.status >= http.HTTPStatus.BAD_REQUEST:
+                raise self._refused(answer)
+        return answer
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except (HTTPError, OSError, client.ApiException) as error:
+            raise self._unreachable(error) from error
+
+    def _refused(self, answer: client.rest.RESTResponse) -> ApiFailed:
+        return ApiFailed(
+            f"the cluster's API server refused ({answer.status} {answer.reason})",
+            where=str(self._kubeconfig),
+            seen=_message(answer.read().decode(errors="replace")),
+            status=answer.status,
+        )
+
+    def _unreachable(self, error: Exception) -> ApiFailed:
+        return ApiFailed(
+            "the cluster's API server does not answer",
+            where=str(self._api.configuration.host),
+            seen=_cause(error),
+            remedy="where the nodes are stopped, `gpulab up` starts them again",
+            commands=(f"gpulab up --name {self._lab}",),
+        )
+
+
+def _message(body: str) -> str:
+    """Return the words of a v1 Status, or the body as it is where it is something else."""
+    try:
+        return str(json.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
+        return body
+
+
+def _cause(error: BaseException) -> str:
+    """Return what the system said, which the libraries wrap in their own objects' names."""
+    while inner := error.__cause__ or error.__context__:
+        if isinstance(error, IncompleteRead):
+            # Behind it is only what the library could not make of the rest.
+            return "the answer broke off before its end"
+        error = inner
+    return str(getattr(error, "strerror", None) or error)
+
+
+def open_connection(kubeconfig: Path, lab: str) -> Connection:
+    """Open a connection with the kubeconfig of this lab and no other."""
+    settings = client.Configuration()
+    # The library would repeat what failed at once, with a warning on stderr each time.
+    settings.retries = False
+    # As kubectl does: a proxy has no way to this machine's loopback, where kind's servers are.
+    settings.no_proxy = ",".join(filter(None, (settings.no_proxy, *_LOOPBACK)))
+    try:
+        api = config.new_client_from_config(str(kubeconfig), client_configuration=settings)
+    except (config.ConfigException, YAMLError, OSError) as error:
+        raise _kubeconfig_lost(kubeconfig, lab, error) from error
+    return Connection(api, kubeconfig, lab)
+
+
+def _kubeconfig_lost(kubeconfig: Path, lab: str, error: Exception) -> ApiFailed:
+    export = ("kind", "export", "kubeconfig", "--name", lab, "--kubeconfig", str(kubeconfig))
+    # kind adds to a file that is there, and would stumble over this one.
+    clear = (shlex.join(("rm", str(kubeconfig))),) if kubeconfig.exists() else ()
+    return ApiFailed(
+        f"the lab's kubeconfig {'cannot be used' if clear else 'is gone'}",
+        where=str(kubeconfig),
+        seen=str(error),
+        remedy="have kind write it again",
+        commands=(*clear, shlex.join(export)),
+    )
