@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -28,19 +29,87 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Pod:
-    """A pod: where it runs, its phase, whether all containers are ready, its restarts.
+class Container:
+    """A container of a pod: whether it waits, runs or has terminated, and why.
 
-    `requests` holds what the scheduler counts, extended resources only.
+    `reason` and `message` are those of its state; `exit_code` is None as long as it has none. `id`
+    is the runtime's, "" before there is a container. `started` and `finished` are of its last run.
+    """
+
+    name: str
+    state: Literal["waiting", "running", "terminated"] = "waiting"
+    id: str = ""
+    ready: bool = False
+    restarts: int = 0
+    reason: str = ""
+    message: str = ""
+    exit_code: int | None = None
+    started: datetime | None = None
+    finished: datetime | None = None
+
+    @property
+    def waits_for(self) -> str:
+        """Return why it waits, as `ErrImagePull: not found`; "" where it does not."""
+        waits = self.state == "waiting"
+        return ": ".join(filter(None, (self.reason, self.message))) if waits else ""
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod: where it runs, its phase, its containers, and what the scheduler has said last.
+
+    `requests` holds what the scheduler counts, extended resources only. `unscheduled` is why it has
+    no node, in the scheduler's words. `reason` and `message` are those of a pod that has failed.
+    `terminating` says that it is being deleted.
     """
 
     namespace: str
     name: str
+    uid: str
+    labels: Mapping[str, str]
     annotations: Mapping[str, str]
     node: str
     phase: str
-    ready: bool
-    restarts: int
+    reason: str
+    message: str
+    unscheduled: str
+    terminating: bool
+    created: datetime | None
     images: tuple[str, ...]
     requests: Mapping[str, int]
-    waiting: str
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...]
+
+    @property
+    def ready(self) -> bool:
+        """Whether all containers are."""
+        return bool(self.containers) and all(each.ready for each in self.containers)
+
+    @property
+    def restarts(self) -> int:
+        """Return how often containers were started again, all together."""
+        return sum(each.restarts for each in self.containers)
+
+    @property
+    def waiting(self) -> str:
+        """Return what containers wait for, "" where none does."""
+        return "; ".join(each.waits_for for each in self.containers if each.waits_for)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a component of the cluster has said of an object; `count` times, the last time `last`.
+
+    `source` is the component, such as `default-scheduler` or `kubelet`.
+    """
+
+    about: str
+    name: str
+    uid: str
+    type: str
+    reason: str
+    message: str
+    source: str
+    count: int
+    first: datetime | None
+    last: datetime | None

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubernetes.utils.quantity import parse_quantity
 
-from lab.cluster.objects import Node, Pod
+from lab.cluster.objects import Container, Event, Node, Pod
 
 Json = Mapping[str, Any]
 
@@ -27,31 +27,73 @@ def node(found: Json) -> Node:
         taints=frozenset((each["key"], each.get("value", ""), each["effect"]) for each in taints),
         capacity=extended_resources(status.get("capacity", {})),
         allocatable=extended_resources(status.get("allocatable", {})),
-        heard=datetime.fromisoformat(heard) if heard else None,
+        heard=_moment(heard),
     )
 
 
 def pod(found: Json) -> Pod:
     """Read a v1 Pod."""
-    spec, status = found["spec"], found.get("status", {})
-    containers = status.get("containerStatuses", ())
-    waiting = (each.get("state", {}).get("waiting") for each in containers)
+    meta, spec, status = found["metadata"], found["spec"], found.get("status", {})
+    conditions = {each["type"]: each for each in status.get("conditions", ())}
+    scheduled = conditions.get("PodScheduled", {})
     return Pod(
-        namespace=found["metadata"]["namespace"],
-        name=found["metadata"]["name"],
-        annotations=found["metadata"].get("annotations", {}),
+        namespace=meta["namespace"],
+        name=meta["name"],
+        uid=meta.get("uid", ""),
+        labels=meta.get("labels", {}),
+        annotations=meta.get("annotations", {}),
         node=spec.get("nodeName", ""),
         phase=status.get("phase", ""),
-        ready=bool(containers) and all(each["ready"] for each in containers),
-        restarts=sum(each["restartCount"] for each in containers),
+        reason=status.get("reason", ""),
+        message=status.get("message", ""),
+        unscheduled=scheduled.get("message", "") if scheduled.get("status") == "False" else "",
+        terminating="deletionTimestamp" in meta,
+        created=_moment(meta.get("creationTimestamp")),
         images=tuple(each["image"] for each in spec["containers"]),
         requests=requests(spec),
-        waiting="; ".join(
-            ": ".join(filter(None, (each.get("reason"), each.get("message"))))
-            for each in waiting
-            if each
-        ),
+        containers=tuple(map(_container, status.get("containerStatuses", ()))),
+        init_containers=tuple(map(_container, status.get("initContainerStatuses", ()))),
     )
+
+
+def _container(found: Json) -> Container:
+    states = found.get("state") or {"waiting": {}}
+    ((state, about),) = states.items()
+    return Container(
+        name=found["name"],
+        state=state,
+        id=found.get("containerID", ""),
+        ready=found["ready"],
+        restarts=found["restartCount"],
+        reason=about.get("reason", ""),
+        message=about.get("message", ""),
+        exit_code=about.get("exitCode"),
+        started=_moment(about.get("startedAt")),
+        finished=_moment(about.get("finishedAt")),
+    )
+
+
+def event(found: Json) -> Event:
+    """Read a v1 Event, be it written in the old way or in that of events.k8s.io."""
+    about, series = found["involvedObject"], found.get("series") or {}
+    first = _moment(found.get("firstTimestamp") or found.get("eventTime"))
+    last = _moment(series.get("lastObservedTime") or found.get("lastTimestamp"))
+    return Event(
+        about=about.get("kind", ""),
+        name=about.get("name", ""),
+        uid=about.get("uid", ""),
+        type=found.get("type", ""),
+        reason=found.get("reason", ""),
+        message=found.get("message", ""),
+        source=found.get("reportingComponent") or found.get("source", {}).get("component", ""),
+        count=series.get("count") or found.get("count") or 1,
+        first=first,
+        last=last or first,
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def requests(spec: Json) -> Mapping[str, int]:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from lab.cluster import reading
-from lab.cluster.objects import Node, Pod
+from lab.cluster.objects import Container, Event, Node, Pod
 
 GPU = "fake.example.com/device"
+LATER = "2026-12-01T10:00:05Z"
 META = {"name": "w", "namespace": "default"}
 
 
@@ -21,6 +22,12 @@ def asking(count: int | str = 0, **more: object) -> dict[str, Any]:
 def sidecar(count: int) -> dict[str, Any]:
     """Return an init container that goes on running."""
     return asking(count, restartPolicy="Always")
+
+
+def container(name: str, restarts: int, **state: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a container in this state."""
+    about = {"name": name, "restartCount": restarts, "state": state}
+    return {**about, "ready": "running" in state}
 
 
 def pod_of(status: dict[str, Any], **spec: object) -> Pod:
@@ -144,15 +151,68 @@ def test_pod_without_devices_requests_none() -> None:
 
 def test_running_pod_is_read() -> None:
     """Restarts are those of all containers."""
-    statuses = [{"ready": True, "restartCount": 2, "state": {"running": {}}}] * 2
-    found = pod_of({"phase": "Running", "containerStatuses": statuses}, nodeName="n")
-    assert found == Pod("default", "w", {}, "n", "Running", True, 4, ("i",), {}, "")  # noqa: FBT003 - in the order of the fields
+    started = {"startedAt": "2026-12-01T10:00:00Z"}
+    running = container("a", 2, running=started), container("b", 2, running=started)
+    found = pod_of({"phase": "Running", "containerStatuses": running}, nodeName="n")
+    assert (found.node, found.ready, found.restarts, found.images) == ("n", True, 4, ("i",))
+    assert found.containers[1] == Container(
+        "b", "running", ready=True, restarts=2, started=datetime(2026, 12, 1, 10, tzinfo=UTC)
+    )
+
+
+def test_pod_that_was_refused_says_why() -> None:
+    """What the kubelet does not let in has no containers."""
+    said = {"reason": "UnexpectedAdmissionError", "message": "no healthy devices present"}
+    found = pod_of({"phase": "Failed", **said})
+    assert {"reason": found.reason, "message": found.message} == said
+    assert found.containers == ()
+
+
+@pytest.mark.parametrize(("status", "text"), [("False", "0/2 nodes"), ("True", "")])
+def test_pod_without_a_node_says_why(status: str, text: str) -> None:
+    """In the scheduler's words, as long as it has found none."""
+    condition = {"type": "PodScheduled", "status": status, "message": "0/2 nodes"}
+    assert pod_of({"phase": "Pending", "conditions": [condition]}).unscheduled == text
+
+
+def test_container_that_has_ended_has_a_code() -> None:
+    """And why it ended."""
+    ended = container("a", 0, terminated={"exitCode": 137, "reason": "Error"})
+    (found,) = pod_of({"phase": "Failed", "containerStatuses": [ended]}).containers
+    assert (found.state, found.exit_code, found.reason) == ("terminated", 137, "Error")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"count": 3, "firstTimestamp": "2026-12-01T10:00:00Z", "lastTimestamp": LATER},
+        {"series": {"count": 3, "lastObservedTime": LATER}, "eventTime": "2026-12-01T10:00:00Z"},
+    ],
+    ids=["v1", "events.k8s.io"],
+)
+def test_event_is_read_in_either_way_of_writing(written: dict[str, Any]) -> None:
+    """The scheduler writes in the new way, the kubelet in the old one."""
+    about = {"kind": "Pod", "name": "w", "uid": "u"}
+    said = {"type": "Warning", "reason": "FailedScheduling", "message": "0/2 nodes"}
+    source = {"reportingComponent": "default-scheduler"}
+    assert reading.event({"involvedObject": about, **said, **source, **written}) == Event(
+        about="Pod",
+        name="w",
+        uid="u",
+        type="Warning",
+        reason="FailedScheduling",
+        message="0/2 nodes",
+        source="default-scheduler",
+        count=3,
+        first=datetime(2026, 12, 1, 10, tzinfo=UTC),
+        last=datetime.fromisoformat(LATER),
+    )
 
 
 @pytest.mark.parametrize("ready", [[], [False], [True, False]])
 def test_pod_is_ready_only_when_all_its_containers_are(ready: list[bool]) -> None:
     """A pod whose containers are not there yet is not."""
-    statuses = [{"ready": each, "restartCount": 0} for each in ready]
+    statuses = [{"name": "c", "ready": each, "restartCount": 0} for each in ready]
     assert not pod_of({"phase": "Pending", "containerStatuses": statuses}).ready
 
 
@@ -176,14 +236,14 @@ def test_new_pod_has_no_node() -> None:
 )
 def test_waiting_container_says_why(waiting: dict[str, str], text: str) -> None:
     """What the kubelet says goes into the error of a wait that ended in vain."""
-    status = {"ready": False, "restartCount": 0, "state": {"waiting": waiting}}
+    status = container("c", 0, waiting=waiting)
     assert pod_of({"containerStatuses": [status]}).waiting == text
 
 
 def test_several_reasons_are_told_apart() -> None:
     """One container may lack its image while another crashes."""
     statuses = [
-        {"ready": False, "restartCount": 0, "state": {"waiting": {"reason": reason}}}
+        container("c", 0, waiting={"reason": reason})
         for reason in ("ErrImageNeverPull", "CrashLoopBackOff")
     ]
     found = pod_of({"containerStatuses": statuses})
