@@ -1,19 +1,13 @@
 """A fleet as the text of a file, which the lab and the plugin read back as the same fleet."""
 
 from collections import Counter
-from typing import Final
 
 import yaml
 
-from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Hang, Wrong
 from fake_plugin.fleet.accelerators import spelled_out
 from fake_plugin.fleet.plan import Answering, Partitions, Sharing
-from fake_plugin.hardware.breakage import Breakage
+from lab.core.fleet import wording
 from lab.core.fleet.model import API_VERSION, KIND, Fleet, NodeFault, NodeFlap, Pool
-
-_SECOND_MS: Final = 1000
-_HOUR: Final = 3600
-_REASONS: Final = {"xid": "xid", "ecc": "ecc", "fault-code": "code"}
 
 
 def written(fleet: Fleet) -> str:
@@ -113,52 +107,13 @@ def _answering(answering: Answering) -> dict[str, object]:
 def _flap(each: NodeFlap) -> dict[str, object]:
     flap = each.flap
     return {
-        "every" if flap.repeats else "at": _duration(flap.seconds),
+        "every" if flap.repeats else "at": wording.duration(flap.seconds),
         "node": each.member,
         "device": flap.device,
         "becomes": flap.becomes,
-        **_reason(flap.breakage),
+        **wording.reason(flap.breakage),
     }
-
-
-def _reason(breakage: Breakage) -> dict[str, object]:
-    if breakage.kind == "unspecified":
-        return {}
-    code: object = int(breakage.code) if breakage.kind == "xid" else breakage.code
-    return {_REASONS[breakage.kind]: code}
 
 
 def _fault(each: NodeFault) -> dict[str, object]:
-    fault = each.fault
-    keys: dict[str, object] = {
-        "call": fault.call,
-        "node": each.member,
-        "resource": fault.resource,
-        "nth": fault.nth,
-        "times": fault.times,
-        **_effect(fault.effect),
-    }
-    return {key: value for key, value in keys.items() if value is not None}
-
-
-def _effect(effect: Effect) -> dict[str, object]:
-    match effect:
-        case Fail(text, code):
-            return {"fails": text, "code": code}
-        case Delay(seconds):
-            return {"delay": _duration(seconds)}
-        case Hang():
-            return {"hang": True}
-        case Wrong(answer):
-            return {"answers": answer}
-        case Drop(seconds):
-            return {"drop": _duration(seconds)}
-
-
-def _duration(seconds: float) -> str:
-    milliseconds = round(seconds * _SECOND_MS)
-    if milliseconds % _SECOND_MS:
-        return f"{milliseconds}ms"
-    seconds = milliseconds // _SECOND_MS
-    # Hours, because a file has six digits for a number.
-    return f"{seconds // _HOUR}h" if seconds and seconds % _HOUR == 0 else f"{seconds}s"
+    return {**({"node": each.member} if each.member else {}), **wording.fault(each.fault)}
