@@ -23,6 +23,7 @@ from fake_plugin.api.deviceplugin_pb2 import ListAndWatchResponse
 from lab.core.errors import TimedOut
 from lab.embedded.kubelet.connection import target
 from lab.embedded.kubelet.device_manager import DeviceManager
+from lab.embedded.kubelet.node import Settings
 
 _CALLS: Final = "/v1beta1.DevicePlugin"
 _LOOK_SECONDS: Final = 0.005
@@ -96,13 +97,11 @@ class Kubelet:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._plugins: list[Plugin] = []
-        self._manager = DeviceManager(folder)
+        # Where the file is, upstream's library does not call Register.
+        self._manager = DeviceManager(folder, Settings(deprecation_file=False))
         # The streams are opened below, by what takes the time.
         self._manager.misbehaviour.never_watches = True
         self._manager.start()
-        # Where it is, upstream's library does not call Register: the kubelet is to find its socket
-        # in plugins_registry (plugin/v1beta1, stub.go and handler.go).
-        (folder / "DEPRECATION").unlink()
 
     def wait_for_plugins(
         self, count: int, is_alive: Callable[[], bool], seconds: float = 30.0

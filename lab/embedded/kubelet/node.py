@@ -31,6 +31,9 @@ class Settings:
     pod_resources: Path | None = None
     #: What every random pick comes from.
     seed: int = 0
+    #: Whether the file DEPRECATION is there: where it is, upstream's library for plugins does not
+    #: call Register, as the kubelet is to find it in plugins_registry (plugin/v1beta1/stub.go).
+    deprecation_file: bool = True
 
 
 @dataclass(frozen=True)

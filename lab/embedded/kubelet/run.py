@@ -79,7 +79,8 @@ class Run:
     def _prepare_folder(self) -> None:
         folder = self._node.folder
         make_folder(folder)
-        (folder / "DEPRECATION").touch()
+        if self._node.settings.deprecation_file:
+            (folder / "DEPRECATION").touch()
         try:
             self.ledger.restore(*read_checkpoint(folder))
         except CheckpointDamaged as problem:

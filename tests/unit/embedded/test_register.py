@@ -14,7 +14,8 @@ from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationStub
 from lab.embedded.clock import VirtualClock
 from lab.embedded.kubelet.connection import target
 from lab.embedded.kubelet.device_manager import DeviceManager
-from tests.unit.embedded.conftest import StartPlugin
+from lab.embedded.kubelet.node import Settings
+from tests.unit.embedded.conftest import StartKubelet, StartPlugin
 from tests.unit.embedded.plugin import RESOURCE, healthy, refusal, register_with
 from tests.unit.waiting import wait_until
 
@@ -36,6 +37,12 @@ def dialling(kubelet: DeviceManager) -> bool:
 def test_the_folder_has_what_a_kubelet_puts_there(kubelet: DeviceManager) -> None:
     """Its socket, and a file that says that this way of registering is an old one."""
     assert {path.name for path in kubelet.folder.iterdir()} == {"kubelet.sock", "DEPRECATION"}
+
+
+def test_a_kubelet_may_be_without_that_file(start_kubelet: StartKubelet) -> None:
+    """Then plugins of upstream's library register as all others do."""
+    kubelet = start_kubelet(Settings(deprecation_file=False))
+    assert [path.name for path in kubelet.folder.iterdir()] == ["kubelet.sock"]
 
 
 def test_a_folder_that_is_missing_is_made(tmp_path: Path, clock: VirtualClock) -> None:
