@@ -62,8 +62,9 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
     from lab.cli.status import refuse_unready
     from lab.cli.table import print_status
     from lab.core.fleet import Fleet, load_fleet
+    from lab.install.order import Order
     from lab.install.status import observe, running_lab
-    from lab.install.up import Order, bring_up
+    from lab.install.up import bring_up
 
     wanted = load_fleet(fleet) if fleet else Fleet.default()
     if kind_config is None and _KIND_CONFIG.exists():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from lab.core.fleet import Fleet, dump_fleet
+from lab.install.backend import Image
 from lab.install.rollout import REVISION, Rollout, wanted_by
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _POOL_LABEL: Final = "gpu-lab/pool"
 Manifest = dict[str, Any]
 
 
-def manifests(fleet: Fleet, image: str, token: str) -> tuple[Manifest, ...]:
+def manifests(fleet: Fleet, image: Image, token: str) -> tuple[Manifest, ...]:
     """Return the plugin's objects for a placed fleet: Secret, ConfigMap and DaemonSet.
 
     Whatever changes but the token changes the pods' revision; a token reaches those that are there.
@@ -35,7 +36,9 @@ def manifests(fleet: Fleet, image: str, token: str) -> tuple[Manifest, ...]:
     config_map["data"]["fleet.yaml"] = text
     pod = daemon_set["spec"]["template"]
     (container,) = pod["spec"]["containers"]
-    container["image"] = image
+    container["image"] = image.reference
+    # An image that was put into the nodes is in no registry.
+    container["imagePullPolicy"] = "IfNotPresent" if image.pulled else "Never"
     for amounts in container["resources"].values():
         amounts["memory"] = _memory(fleet)
     pod["metadata"]["annotations"] = {REVISION: _revision(pod, text)}
@@ -56,7 +59,7 @@ def _memory(fleet: Fleet) -> str:
     return f"{50 + most // 1000}Mi"
 
 
-def deploy(client: "Client", fleet: Fleet, image: str, token: str) -> Rollout:
+def deploy(client: "Client", fleet: Fleet, image: Image, token: str) -> Rollout:
     """Label and taint the nodes, apply the plugin's objects, and return what to wait for."""
     for node in fleet.nodes():
         name = str(node.node_name)

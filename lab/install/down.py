@@ -2,7 +2,7 @@
 
 from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.record import LabFolder
-from lab.core.errors import Interrupted
+from lab.install.kind.removal import remove
 from lab.install.lock import alone
 from lab.install.site import Site
 
@@ -23,15 +23,3 @@ def take_down(name: str, site: Site) -> bool:
             with site.progress.step(f"Removing the lab {name!r} ({len(found)} nodes)"):
                 remove(cluster)
     return there
-
-
-def remove(cluster: KindCluster, *, just_interrupted: bool = False) -> None:
-    """Remove the nodes and the files of a lab; a signal meanwhile says what may be left."""
-    try:
-        cluster.delete(just_interrupted=just_interrupted)
-        cluster.folder.remove()
-    except (Interrupted, KeyboardInterrupt) as error:
-        raise Interrupted(
-            f"interrupted while the lab {cluster.name!r} was removed: some of it is still there",
-            commands=(f"gpulab down --name {cluster.name}",),
-        ) from error

@@ -4,16 +4,17 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from lab.cluster.access import DEVICE_PLUGIN_DIR, NodeAccess
 from lab.cluster.client import Client, connect
 from lab.cluster.objects import Node, Pod
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import NotReady
 from lab.core.fleet import Fleet
+from lab.install.backend import Backend
+from lab.install.backends import backend_of
 from lab.install.rollout import NAMESPACE, SELECTOR, missing
 from lab.install.site import Site
 
-#: Fixed in the kubelet (Kubernetes, kubelet/pkg/apis/deviceplugin/v1beta1/constants.go).
-DEVICE_PLUGIN_DIR: Final = "/var/lib/kubelet/device-plugins"
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
@@ -39,6 +40,7 @@ class NodeStatus:
     pool: str
     resources: dict[str, Devices]
     outside: frozenset[str] = frozenset()
+    device_plugin_dir: str = DEVICE_PLUGIN_DIR
 
     def pool_of(self, resource: str) -> str:
         """Return what a table has for the pool of one of the resources."""
@@ -85,11 +87,17 @@ class LabStatus:
 
 @dataclass(frozen=True)
 class RunningLab:
-    """A lab that was made: what is recorded of it, its files, a connection to its API server."""
+    """A lab that was made: what is recorded of it, its files, and the ways to its cluster."""
 
     record: Record
     folder: LabFolder
     client: Client
+    backend: Backend
+
+    @property
+    def access(self) -> NodeAccess:
+        """The way to its nodes from outside of Kubernetes."""
+        return self.backend.access
 
 
 def running_lab(site: Site, name: str) -> RunningLab:
@@ -115,7 +123,8 @@ def running_lab(site: Site, name: str) -> RunningLab:
             remedy="let it end; if no gpulab is at work on it any more, create it again",
             commands=(f"gpulab up --name {name}",),
         )
-    return RunningLab(record, folder, connect(folder.kubeconfig, name))
+    client = connect(folder.kubeconfig, name)
+    return RunningLab(record, folder, client, backend_of(folder, site))
 
 
 def observe(lab: RunningLab) -> LabStatus:
@@ -129,12 +138,14 @@ def observe(lab: RunningLab) -> LabStatus:
         kubernetes=lab.client.version(),
         kubeconfig=str(lab.folder.kubeconfig),
         ready=fleet is not None and not missing(nodes, fleet),
-        nodes=tuple(_node_status(node, pods, fleet) for node in nodes),
+        nodes=tuple(_node_status(node, pods, fleet, lab.access) for node in nodes),
         plugins=tuple(_plugin_status(pod) for pod in lab.client.pods(NAMESPACE, SELECTOR)),
     )
 
 
-def _node_status(node: Node, pods: tuple[Pod, ...], fleet: Fleet | None) -> NodeStatus:
+def _node_status(
+    node: Node, pods: tuple[Pod, ...], fleet: Fleet | None, access: NodeAccess
+) -> NodeStatus:
     requested: Counter[str] = Counter()
     for pod in pods:
         if pod.node == node.name and pod.phase not in _ENDED:
@@ -150,6 +161,7 @@ def _node_status(node: Node, pods: tuple[Pod, ...], fleet: Fleet | None) -> Node
             for resource, capacity in sorted(node.capacity.items())
         },
         outside=frozenset(node.capacity.keys() - wanted),
+        device_plugin_dir=access.device_plugin_dir(node.name),
     )
 
 
@@ -162,6 +174,6 @@ def _node_json(node: NodeStatus) -> dict[str, Any]:
         "name": node.name,
         "ready": node.ready,
         "pool": node.pool,
-        "devicePluginDir": DEVICE_PLUGIN_DIR,
+        "devicePluginDir": node.device_plugin_dir,
         "resources": {name: asdict(devices) for name, devices in node.resources.items()},
     }

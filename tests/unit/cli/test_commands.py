@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +13,9 @@ from lab.core.fleet.model import NodeFault
 from lab.install import up as up_module
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod
 from tests.unit.stand_ins.engine import FakeEngine
+
+if TYPE_CHECKING:
+    from lab.install.order import Order
 
 READY = """\
 lab t-lab: ready (kind, Kubernetes v1.36.3)
@@ -220,7 +223,7 @@ def test_kind_config_of_the_folder_is_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, there: bool
 ) -> None:
     """In a checkout `up` says the same as its kind-config.yaml."""
-    orders: list[up_module.Order] = []
+    orders: list[Order] = []
     monkeypatch.setattr(up_module, "bring_up", lambda order, _: orders.append(order))
     monkeypatch.chdir(tmp_path)
     if there:

@@ -15,9 +15,9 @@ from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.images.plugin import PYTHON_IMAGE, PluginImage
-from lab.install import up as up_module
+from lab.install.order import Order
 from lab.install.site import Site
-from lab.install.up import Order, bring_up
+from lab.install.up import bring_up
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
 from tests.unit.stand_ins.engine import KIND, FakeEngine
 from tests.unit.stand_ins.kind_program import write_kubeconfig
@@ -76,7 +76,8 @@ def site(
     archive = tmp_path / "plugin.tar"
     archive.write_bytes(b"image")
     built = PluginImage("plugin:1", archive, 5)
-    monkeypatch.setattr(up_module, "build_plugin_image", lambda *_: built)
+    for module in ("backend", "creation"):
+        monkeypatch.setattr(f"lab.install.kind.{module}.build_plugin_image", lambda *_: built)
     return Site(Processes(), Folders(engine.labs, tmp_path / "cache"), progress)
 
 

@@ -1,7 +1,7 @@
 """What is ordered of `up` in its tests, and what it goes through."""
 
 from lab.core.fleet import Fleet
-from lab.install.up import Order
+from lab.install.order import Order
 
 ORDER = Order("t-lab", Fleet.default(), kind_config=None, node_image="node:v1", timeout=30)
 NPU = "npu.example.com/chip"

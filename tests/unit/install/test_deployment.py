@@ -9,10 +9,12 @@ import pytest
 
 from lab.cluster.client import Client
 from lab.core.fleet import Fleet, Pool, load_fleet
+from lab.install.backend import Image
 from lab.install.deployment import CONTROL_PORT, deploy, manifests, withdraw
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, serving
 
 DAEMON_SET = "/apis/apps/v1/namespaces/kube-system/daemonsets/fake-gpu-device-plugin"
+IMAGE = Image("image:1")
 TOKEN = "0123456789abcdef"  # noqa: S105 - of a cluster that is none
 SECRET = "/api/v1/namespaces/kube-system/secrets/gpu-lab-control"  # noqa: S105 - a path
 CONFIG_MAP = "/api/v1/namespaces/kube-system/configmaps/gpu-lab-fleet"
@@ -35,7 +37,7 @@ def api() -> Iterator[FakeApi]:
 @pytest.fixture
 def template() -> Any:  # noqa: ANN401 - a manifest
     """Return the pods' template."""
-    return manifests(fleet(), "image:1", TOKEN)[2]["spec"]["template"]
+    return manifests(fleet(), IMAGE, TOKEN)[2]["spec"]["template"]
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def container(template: Any) -> Any:  # noqa: ANN401 - a manifest
 
 def test_image_and_fleet_are_filled_in(container: Any, tmp_path: Path) -> None:  # noqa: ANN401
     """The plugin reads the fleet that `up` has placed, from the very same form."""
-    _, config_map, _ = manifests(fleet(), "image:1", TOKEN)
+    _, config_map, _ = manifests(fleet(), IMAGE, TOKEN)
     (tmp_path / "fleet.yaml").write_text(config_map["data"]["fleet.yaml"])
     assert load_fleet(tmp_path / "fleet.yaml") == fleet()
     assert container["image"] == "image:1"
@@ -56,7 +58,7 @@ def test_image_and_fleet_are_filled_in(container: Any, tmp_path: Path) -> None: 
 
 def test_token_comes_as_a_file_that_can_be_replaced(template: Any, container: Any) -> None:  # noqa: ANN401
     """In a variable it would be of the pod's start; a Secret's file follows the Secret."""
-    secret, *_ = manifests(fleet(), "image:1", TOKEN)
+    secret, *_ = manifests(fleet(), IMAGE, TOKEN)
     assert b64decode(secret["data"]["token"]).decode() == TOKEN
     (volume,) = (each for each in template["spec"]["volumes"] if "secret" in each)
     assert volume["secret"] == {"secretName": secret["metadata"]["name"], "defaultMode": 0o400}
@@ -73,8 +75,8 @@ def test_control_api_listens_where_it_is_called(container: Any) -> None:  # noqa
 
 def test_changed_fleet_is_a_changed_template(template: Any) -> None:  # noqa: ANN401
     """Kubernetes replaces pods whose template changes, and only those."""
-    same = manifests(fleet(), "image:1", TOKEN)[2]["spec"]["template"]
-    other = manifests(fleet(Pool("a", 1, GPU, 3)), "image:1", TOKEN)[2]["spec"]["template"]
+    same = manifests(fleet(), IMAGE, TOKEN)[2]["spec"]["template"]
+    other = manifests(fleet(Pool("a", 1, GPU, 3)), IMAGE, TOKEN)[2]["spec"]["template"]
     assert template == same
     assert template["metadata"]["annotations"] != other["metadata"]["annotations"]
 
@@ -113,7 +115,7 @@ def test_deploying_labels_and_taints_nodes_and_applies_objects(
     client: Client, api: FakeApi
 ) -> None:
     """A node outside of the fleet is left alone."""
-    deploy(client, fleet(Pool("a", 1, GPU, 2, taint=True)), "image:1", TOKEN)
+    deploy(client, fleet(Pool("a", 1, GPU, 2, taint=True)), IMAGE, TOKEN)
     labels = api.nodes["w1"]["metadata"]["labels"]
     assert (labels["gpu-lab/device-plugin"], labels["gpu-lab/pool"]) == ("true", "a")
     taint = {"key": GPU, "value": "present", "effect": "NoSchedule"}
@@ -135,7 +137,7 @@ def test_what_an_earlier_fleet_put_on_nodes_is_taken_back(
 ) -> None:
     """The node is as if the later fleet had been the first."""
     earlier = fleet(Pool("a", 1, GPU, 2, taint=True))
-    deploy(client, earlier, "image:1", TOKEN)
+    deploy(client, earlier, IMAGE, TOKEN)
     withdraw(client, earlier, later)
     assert api.nodes["w1"]["spec"]["taints"] == []
     stays = any(each.node_name == "w1" for each in later.nodes())
@@ -145,7 +147,7 @@ def test_what_an_earlier_fleet_put_on_nodes_is_taken_back(
 def test_same_fleet_takes_nothing_back(client: Client, api: FakeApi) -> None:
     """An `up` on a lab that is up to date does not make its pods move."""
     same = fleet(Pool("a", 1, GPU, 2, taint=True))
-    deploy(client, same, "image:1", TOKEN)
+    deploy(client, same, IMAGE, TOKEN)
     asked = len(api.requests)
     withdraw(client, same, same)
     assert len(api.requests) == asked
@@ -155,7 +157,7 @@ def test_same_fleet_takes_nothing_back(client: Client, api: FakeApi) -> None:
 def test_memory_of_the_plugin_grows_with_its_devices(count: int, memory: str) -> None:
     """The chapter's 50 MiB hold for any usual count; a huge one must not be killed for it."""
     fleet = Fleet((Pool("a", 1, GPU, count, node_names=("w",)),))
-    *_, daemon_set = manifests(fleet, "plugin:1", TOKEN)
+    *_, daemon_set = manifests(fleet, IMAGE, TOKEN)
     (container,) = daemon_set["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"]["memory"] == memory
     assert container["resources"]["requests"]["memory"] == memory

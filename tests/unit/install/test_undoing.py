@@ -5,8 +5,8 @@ import pytest
 from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import CleanUpFailed, Interrupted, LabError
+from lab.install.kind.standing import undone_unless_it_stands
 from lab.install.site import Site
-from lab.install.up import undone_unless_it_stands
 from tests.unit.stand_ins.engine import FakeEngine
 
 

@@ -13,7 +13,7 @@ from lab.cluster.record import LabFolder, Record
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, Pool
 from lab.core.fleet.model import NodeFault
-from lab.install.up import Order
+from lab.install.order import Order
 from tests.unit.install.orders import DAEMON_SET, NPU, ORDER, STEPS
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node
 from tests.unit.stand_ins.engine import FakeEngine

@@ -9,8 +9,8 @@ import pytest
 from lab.cluster.record import LabFolder
 from lab.core.errors import TimedOut, UsageError
 from lab.core.fleet import Fleet, Pool
-from lab.install import up as up_module
-from lab.install.up import Order
+from lab.install.kind import standing
+from lab.install.order import Order
 from tests.unit.install.orders import ORDER, STEPS
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node
 from tests.unit.stand_ins.engine import FakeEngine
@@ -76,7 +76,7 @@ def test_started_node_that_stays_silent_is_named(
     up: Callable[[Order], None], engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the command that shows what it says."""
-    monkeypatch.setattr(up_module, "_START_SECONDS", 0.1)
+    monkeypatch.setattr(standing, "_START_SECONDS", 0.1)
     up(ORDER)
     stopped = engine.node("t-lab-worker", running=False)
     engine.set(containers=[*engine.nodes("control-plane"), stopped])

@@ -8,8 +8,9 @@ import pytest
 
 from lab.core.errors import NotReady
 from lab.install.lock import alone
+from lab.install.order import Order
 from lab.install.site import Site
-from lab.install.up import Order, bring_up
+from lab.install.up import bring_up
 from tests.unit.install.orders import ORDER
 
 pytestmark = pytest.mark.usefixtures("api")

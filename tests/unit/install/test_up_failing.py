@@ -11,9 +11,9 @@ from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
 from lab.core.fleet import Fleet, Pool
 from lab.core.progress import Progress, Step
 from lab.host.processes import ProcessFailed
-from lab.install import up as up_module
+from lab.install.order import Order
 from lab.install.site import Site
-from lab.install.up import Order, bring_up
+from lab.install.up import bring_up
 from tests.unit.install.orders import ORDER, STEPS
 from tests.unit.stand_ins.api_server import GPU, FakeApi
 from tests.unit.stand_ins.engine import FakeEngine
@@ -103,7 +103,7 @@ def test_image_that_cannot_be_built_leaves_nothing(
     def full(*_: object) -> None:
         raise NotReady("the disk is full")
 
-    monkeypatch.setattr(up_module, "build_plugin_image", full)
+    monkeypatch.setattr("lab.install.kind.creation.build_plugin_image", full)
     with pytest.raises(NotReady, match="the disk is full"):
         up(ORDER)
     assert (engine.names(), folder.path.exists()) == ([], False)

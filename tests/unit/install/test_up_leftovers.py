@@ -6,7 +6,7 @@ import pytest
 
 from lab.cluster.record import LabFolder, Record, RecordDamaged
 from lab.core.errors import NotReady, UsageError
-from lab.install.up import Order
+from lab.install.order import Order
 from tests.unit.install.orders import DAEMON_SET, ORDER
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node
 from tests.unit.stand_ins.engine import FakeEngine

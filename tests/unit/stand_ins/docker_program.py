@@ -64,6 +64,7 @@ def _remove(state: State, arguments: list[str]) -> int:
 
 
 def _start(state: State, arguments: list[str]) -> int:
+    """Start containers, or start them anew."""
     for each in state["containers"]:
         if _names(each) & set(arguments[1:]):
             each["State"]["Running"] = True
@@ -102,6 +103,7 @@ _COMMANDS = {
     "container": _inspect,
     "rm": _remove,
     "start": _start,
+    "restart": _start,
     "exec": _execute,
 }
 
