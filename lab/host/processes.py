@@ -11,8 +11,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -129,6 +129,29 @@ class Processes:
             raise ProcessFailed(finished)
         return finished
 
+    @contextmanager
+    def beside(
+        self,
+        argv: Sequence[str | os.PathLike[str]],
+        *,
+        output: IO[bytes],
+        env: Mapping[str, str] | None = None,
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a program beside the body, and end it and all that it has started with the body.
+
+        Both its outputs go to the open file `output`; `env` is added to this process's
+        environment. Raises `NotReady` where the program is missing, and `Interrupted` after
+        `cancel`.
+        """
+        command = tuple(os.fspath(argument) for argument in argv)
+        child = self._start(command, None, output, None, env, patience=0, stderr=subprocess.STDOUT)
+        try:
+            yield child
+        finally:
+            end(child)
+            with self._lock:
+                self._running.pop(child)
+
     def cancel(self) -> None:
         """End every running child (SIGTERM, later SIGKILL) and refuse new ones."""
         with self._lock:
@@ -148,6 +171,7 @@ class Processes:
         env: Mapping[str, str] | None,
         *,
         patience: float,
+        stderr: int = subprocess.PIPE,
     ) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._cancelled:
@@ -159,7 +183,7 @@ class Processes:
                     if isinstance(stdin, bytes)
                     else stdin or subprocess.DEVNULL,
                     stdout=stdout or subprocess.PIPE,
-                    stderr=subprocess.PIPE,
+                    stderr=stderr,
                     cwd=cwd,
                     env={**os.environ, **env} if env else None,
                     start_new_session=True,

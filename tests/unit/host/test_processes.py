@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -201,6 +202,32 @@ def join(processes: Processes, pipe: Path, hear: Hear) -> Iterator[Callable[[], 
     yield join
     processes.cancel()
     thread.join()
+
+
+def test_a_program_beside_the_body_ends_with_it(
+    processes: Processes, pipe: Path, hear: Hear, tmp_path: Path
+) -> None:
+    """And so does what it has started; both outputs are in the file."""
+    said = tmp_path / "said"
+    command = ["sh", "-c", "echo begins\n" + WAITS, "sh", str(pipe)]
+    with said.open("wb") as output, processes.beside(command, output=output) as child:
+        assert hear() == b"started\n"
+        assert child.poll() is None
+    assert hear() == b""
+    assert child.returncode == -signal.SIGKILL
+    assert said.read_text() == "begins\nstarted\n"
+
+
+def test_a_program_beside_the_body_is_ended_by_a_cancel(
+    processes: Processes, tmp_path: Path
+) -> None:
+    """As those are that are waited for."""
+    with (
+        (tmp_path / "said").open("wb") as output,
+        processes.beside(["sleep", "60"], output=output) as child,
+    ):
+        processes.cancel()
+        assert child.returncode == -signal.SIGTERM
 
 
 def test_cancel_ends_what_runs_in_other_threads(
