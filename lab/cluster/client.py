@@ -5,7 +5,7 @@ What it lacks is asked for through its `connection`. Importing this module takes
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -144,6 +144,19 @@ class Client:
         if container:
             query.append(("container", container))
         return self.connection.read("GET", path, query).decode(errors="replace")
+
+    def execute(
+        self, pod: Pod, command: Sequence[str], *, container: str = "", seconds: float = 30
+    ) -> tuple[int, str]:
+        """Run a command in a running container; return its exit code and all that it printed.
+
+        A code of -1 says that it has not ended within the seconds.
+        """
+        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/exec"
+        query = [("command", each) for each in command]
+        if container:
+            query.append(("container", container))
+        return self.connection.execute(path, query, seconds)
 
     def call_pod(  # noqa: PLR0913, PLR0917 - each is a part of an HTTP request
         self,

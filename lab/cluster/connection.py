@@ -9,7 +9,7 @@ import http
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import IncompleteRead
 from pathlib import Path
 from typing import Any, Final
@@ -118,6 +118,25 @@ class Connection:
         answer = self._open("GET", path, asked, timeout=(_TIMEOUT[0], float(seconds + 1)))
         with self._reaching():
             yield from answer.response
+
+    def execute(self, path: str, query: Query, seconds: float) -> tuple[int, str]:
+        """Run a command as a pod's `exec` takes it; return its code, and all that it printed.
+
+        A code of -1 says that it has not ended within the seconds.
+        """
+        from kubernetes.stream.ws_client import websocket_call  # noqa: PLC0415 - for few commands
+
+        printing = [*query, ("stdout", "true"), ("stderr", "true")]
+        _, url, headers, _, _ = self._api.param_serialize(
+            "GET", path, query_params=printing, auth_settings=["BearerToken"]
+        )
+        settings = self._api.configuration
+        with self._reaching():
+            running = websocket_call(settings, "GET", url, headers=headers, _preload_content=False)
+            with closing(running):
+                running.run_forever(timeout=seconds)
+                code = running.returncode
+                return (-1 if code is None else code), str(running.read_all())
 
     def _open(  # noqa: PLR0913 - each is a part of an HTTP request
         self,

@@ -1,0 +1,47 @@
+"""What all expectations have in common: wait, and turn what was not met into a report."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lab.cluster.objects import Event
+from lab.harness.failure import ExpectationFailed
+from lab.harness.sight import Sight
+from lab.harness.view import Outcome, View
+
+
+@dataclass(frozen=True)
+class Expecting:
+    """One thing that is looked at: what it is called, and how to show more of it.
+
+    `about` returns the events that matter. `commands` are to be pasted by whoever reads of a
+    failure.
+    """
+
+    view: View
+    subject: str
+    about: Callable[[], Sequence[Event]]
+    commands: tuple[str, ...]
+
+    def until(self, awaited: str, look: Callable[[], Sight], within: float) -> None:
+        """Wait until it is so; raises `ExpectationFailed`."""
+        __tracebackhide__ = True
+        self._require(awaited, self.view.until(look, within), within)
+
+    def throughout(self, awaited: str, look: Callable[[], Sight], lasting: float) -> None:
+        """See that it stays so; raises `ExpectationFailed` as soon as it does not."""
+        __tracebackhide__ = True
+        self._require(awaited, self.view.throughout(look, lasting), lasting)
+
+    def _require(self, awaited: str, outcome: Outcome, limit: float) -> None:
+        __tracebackhide__ = True
+        if outcome.is_met:
+            return
+        raise ExpectationFailed(
+            awaited,
+            subject=self.subject,
+            waited=outcome.waited,
+            limit=limit,
+            seen=outcome.seen,
+            events=self.about(),
+            commands=self.commands,
+        )

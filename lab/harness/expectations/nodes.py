@@ -1,0 +1,137 @@
+"""What is expected of a node."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lab.cluster.objects import Node
+from lab.harness.expectations.expecting import Expecting
+from lab.harness.sight import MET, Hopeless, NotYet, Sight
+
+
+@dataclass(frozen=True)
+class NodeExpectation:
+    """What is expected of one node, each with a deadline in seconds; `resource` is its only one.
+
+    Every method waits until it is so and returns this object. Raises `ExpectationFailed`.
+    """
+
+    expecting: Expecting
+    name: str
+    resource: Callable[[], str]
+
+    def allocatable(
+        self, count: int, resource: str = "", *, within: float = 60
+    ) -> "NodeExpectation":
+        """So many devices can be given out, by what the scheduler sees; used ones are counted."""
+        __tracebackhide__ = True
+        name = resource or self.resource()
+        return self._until(
+            f"{count} {name} allocatable", _shows("allocatable", name, count), within
+        )
+
+    def capacity(self, count: int, resource: str = "", *, within: float = 60) -> "NodeExpectation":
+        """It has so many devices, be they healthy or not."""
+        __tracebackhide__ = True
+        name = resource or self.resource()
+        return self._until(f"a capacity of {count} {name}", _shows("capacity", name, count), within)
+
+    def has_no(self, resource: str, *, lasting: float = 2) -> "NodeExpectation":
+        """It does not know the resource: no key of it, which is not the same as 0 devices."""
+        __tracebackhide__ = True
+
+        def look(node: Node) -> Sight:
+            if resource in node.capacity or resource in node.allocatable:
+                return Hopeless(_told(node))
+            return MET
+
+        self.expecting.throughout(f"has no {resource}", self._looking(look), lasting)
+        return self
+
+    def keeps(
+        self, count: int, resource: str = "", *, lasting: float, of: str = "allocatable"
+    ) -> "NodeExpectation":
+        """It shows so many devices for that long; `of` is `allocatable` or `capacity`."""
+        __tracebackhide__ = True
+        name = resource or self.resource()
+        look = self._looking(_shows(of, name, count))
+        self.expecting.throughout(f"keeps {count} {name} {of}", look, lasting)
+        return self
+
+    def label(self, key: str, value: str | None = None, *, within: float = 30) -> "NodeExpectation":
+        """It has the label, with this value if one is given."""
+        __tracebackhide__ = True
+
+        def look(node: Node) -> Sight:
+            found = node.labels.get(key)
+            if found is None:
+                return NotYet(f"no such label among {len(node.labels)}")
+            return MET if value in {None, found} else NotYet(f"{key}={found}")
+
+        wanted = key if value is None else f"{key}={value}"
+        return self._until(f"has the label {wanted}", look, within)
+
+    def ready(self, *, within: float = 60) -> "NodeExpectation":
+        """Its kubelet reports, and calls it Ready."""
+        __tracebackhide__ = True
+        return self._until(
+            "is Ready", lambda node: MET if node.ready else NotYet("NotReady"), within
+        )
+
+    def not_ready(self, *, within: float = 90) -> "NodeExpectation":
+        """Its kubelet is silent, or calls it not Ready."""
+        __tracebackhide__ = True
+        look: Callable[[Node], Sight] = lambda node: NotYet("Ready") if node.ready else MET  # noqa: E731
+        return self._until("is not Ready", look, within)
+
+    def never(
+        self, what: str, is_so: Callable[[Node], bool], *, lasting: float
+    ) -> "NodeExpectation":
+        """It is not so for that long, not even for a moment between two looks.
+
+        `what` says in words what must not be, for the report.
+        """
+        __tracebackhide__ = True
+        started = self.expecting.view.changes.last
+
+        def look(node: Node) -> Sight:
+            changes = self.expecting.view.nodes.since(started)
+            between = [each.object for each in changes if each.object.name == self.name]
+            for each in (*between, node):
+                if is_so(each):
+                    return Hopeless(_told(each))
+            return MET
+
+        self.expecting.throughout(f"never {what}", self._looking(look), lasting)
+        return self
+
+    def _until(
+        self, awaited: str, look: Callable[[Node], Sight], within: float
+    ) -> "NodeExpectation":
+        __tracebackhide__ = True
+        self.expecting.until(awaited, self._looking(look), within)
+        return self
+
+    def _looking(self, look: Callable[[Node], Sight]) -> Callable[[], Sight]:
+        def looking() -> Sight:
+            found = self.expecting.view.nodes.get(self.name)
+            return look(found) if found else NotYet("there is no such node")
+
+        return looking
+
+
+def _shows(of: str, resource: str, count: int) -> Callable[[Node], Sight]:
+    def look(node: Node) -> Sight:
+        shown: Mapping[str, int] = {"allocatable": node.allocatable, "capacity": node.capacity}[of]
+        return MET if shown.get(resource) == count else NotYet(_told(node))
+
+    return look
+
+
+def _told(node: Node) -> str:
+    """Return what a node shows, as `nvidia.com/gpu: 7 of 8 allocatable`."""
+    shown = [
+        f"{name}: {node.allocatable.get(name, 0)} of {capacity} allocatable"
+        for name, capacity in sorted(node.capacity.items())
+    ]
+    state = "" if node.ready else "; it is not Ready"
+    return (", ".join(shown) or "it has no extended resource") + state

@@ -1,0 +1,127 @@
+"""The handle by which a test works on a lab: submit pods, break nodes, expect what comes of it."""
+
+from dataclasses import dataclass
+from typing import overload
+
+from lab.cluster.connection import Json
+from lab.cluster.objects import Event, Pod
+from lab.core.clock import Clock
+from lab.core.errors import UsageError
+from lab.core.fleet import Fleet, FleetNode
+from lab.harness.expectations.expecting import Expecting
+from lab.harness.expectations.nodes import NodeExpectation
+from lab.harness.expectations.pods import PodExpectation
+from lab.harness.node import LabNode, only_resource
+from lab.harness.view import View
+from lab.install.status import RunningLab
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """An object that a test has made, by which it can be named."""
+
+    kind: str
+    namespace: str
+    name: str
+    manifest: Json
+
+
+class Lab:
+    """One namespace of a running lab, its nodes, and the fleet that is on them."""
+
+    def __init__(self, running: RunningLab, fleet: Fleet, namespace: str, view: View) -> None:
+        self.running = running
+        self.fleet = fleet
+        self.namespace = namespace
+        self.view = view
+
+    @property
+    def name(self) -> str:
+        """The lab's name, which `gpulab` commands take as --name."""
+        return self.running.record.name
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that waits go by."""
+        return self.view.clock
+
+    @property
+    def resource(self) -> str:
+        """The one resource of the fleet; raises `UsageError` where it has several."""
+        return only_resource(tuple(self.fleet.nodes()), "the fleet")
+
+    def submit(self, manifest: Json) -> Submitted:
+        """Create an object in the lab's namespace, as `kubectl create` does.
+
+        Raises `ApiFailed` where the API server refuses it, with the server's words in `seen`.
+        """
+        meta = {"namespace": self.namespace, **manifest["metadata"]}
+        complete = {**manifest, "metadata": meta}
+        self.running.client.create(complete)
+        return Submitted(manifest["kind"], meta["namespace"], meta["name"], complete)
+
+    def delete(self, submitted: Submitted, *, within: float = 60) -> None:
+        """Delete an object; of a pod it waits until it is gone, and its devices are free."""
+        __tracebackhide__ = True
+        self.running.client.delete(submitted.manifest)
+        if submitted.kind == "Pod":
+            self.expect(submitted).gone(within=within)
+
+    def node(self, name: str = "") -> LabNode:
+        """Return a node by the fleet's or the cluster's name for it; the fleet's only one for "".
+
+        Raises `UsageError` for a name that is neither.
+        """
+        members: dict[str, list[FleetNode]] = {}
+        for each in self.fleet.nodes():
+            members.setdefault(str(each.node_name), []).append(each)
+        for node, here in members.items():
+            if name in {node, *_names(here)} or (not name and len(members) == 1):
+                return LabNode(self.running, self.view, node, tuple(here))
+        known = [
+            each for node, here in members.items() for each in (*(one.name for one in here), node)
+        ]
+        raise UsageError(
+            f"the fleet has no node {name!r}" if name else "the fleet has several nodes",
+            seen=f"nodes that it has: {', '.join(known)}",
+            remedy="name one of these",
+        )
+
+    def nodes(self) -> tuple[LabNode, ...]:
+        """Return the nodes of the fleet."""
+        names = dict.fromkeys(str(each.node_name) for each in self.fleet.nodes())
+        return tuple(self.node(name) for name in names)
+
+    def pods(self, app: str = "") -> tuple[Pod, ...]:
+        """Return the namespace's pods as they are now; of one workload, if its name is given."""
+        return tuple(pod for pod in self.view.pods.all() if not app or pod.labels.get("app") == app)
+
+    @overload
+    def expect(self, subject: LabNode) -> NodeExpectation: ...
+
+    @overload
+    def expect(self, subject: Submitted | Pod) -> PodExpectation: ...
+
+    def expect(self, subject: LabNode | Submitted | Pod) -> NodeExpectation | PodExpectation:
+        """Return what can be expected of a node or of a pod."""
+        kubectl = f"kubectl --kubeconfig {self.running.folder.kubeconfig}"
+        if isinstance(subject, LabNode):
+            commands = (
+                f"{kubectl} describe node {subject.name}",
+                f"gpulab status --name {self.name}",
+            )
+            about = Expecting(self.view, f"node {subject.title}", tuple, commands)
+            return NodeExpectation(about, subject.name, lambda: subject.resource)
+        commands = (f"{kubectl} describe pod {subject.name} --namespace {subject.namespace}",)
+        told = Expecting(
+            self.view, f"pod {subject.name}", lambda: self._events("Pod", subject.name), commands
+        )
+        return PodExpectation(told, self.running.client, subject.namespace, subject.name)
+
+    def _events(self, kind: str, name: str) -> tuple[Event, ...]:
+        found = [each for each in self.view.events.all() if (each.about, each.name) == (kind, name)]
+        return tuple(sorted(found, key=lambda each: (each.last is not None, each.last)))
+
+
+def _names(members: list[FleetNode]) -> list[str]:
+    return [each.name for each in members]

@@ -1,0 +1,111 @@
+"""The namespace in which a test works, and which goes with it."""
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any, Final
+
+from lab.cluster.connection import ApiFailed
+from lab.core.clock import Clock, SystemClock
+from lab.core.errors import CheckFailed, CleanUpFailed, TimedOut
+from lab.harness.lab import Lab
+from lab.harness.sight import MET, NotYet, Sight
+from lab.harness.view import View, viewing
+from lab.install.status import RunningLab
+
+#: Namespaces with this label are the harness's own.
+LABEL: Final = "gpu-lab/test"
+#: A pod of a test has so many seconds to end.
+_GRACE_SECONDS: Final = 1
+_GONE_SECONDS: Final = 90
+_ACCOUNT_SECONDS: Final = 30
+_MOST_LETTERS: Final = 40
+
+Manifest = dict[str, Any]
+
+
+def name_for(test: str) -> str:
+    """Return a namespace's name that tells the test, and is nobody else's."""
+    plain = re.sub(r"[^a-z0-9]+", "-", test.lower())[-_MOST_LETTERS:].strip("-")
+    return f"{plain or 'test'}-{secrets.token_hex(3)}"
+
+
+@contextmanager
+def opened(running: RunningLab, namespace: str, clock: Clock | None = None) -> Iterator[Lab]:
+    """Work on a running lab in a namespace that is there inside the block only.
+
+    Its pods have gone when the block has ended, and with them what they held. Raises `CheckFailed`
+    for a lab without a fleet, `ApiFailed` where the namespace cannot be made.
+    """
+    fleet = running.folder.placed_fleet()
+    if fleet is None:
+        raise CheckFailed(
+            "no fleet was deployed to the lab yet",
+            where=str(running.folder.path),
+            remedy="bring it up",
+            commands=(f"gpulab up --name {running.record.name}",),
+        )
+    manifest = _manifest(namespace)
+    running.client.create(manifest)
+    with viewing(running.client.connection, namespace, clock or SystemClock()) as view:
+        try:
+            _require_service_account(running, namespace, view)
+            yield Lab(running, fleet, namespace, view)
+        finally:
+            running.client.delete(manifest)
+            _wait_until_empty(running, namespace, view)
+
+
+def _manifest(namespace: str) -> Manifest:
+    meta = {"name": namespace, "labels": {LABEL: "true"}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+
+
+def _require_service_account(running: RunningLab, namespace: str, view: View) -> None:
+    """Wait for the account without which the API server lets no pod in."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
+
+    def look() -> Sight:
+        try:
+            running.client.connection.get(path)
+        except ApiFailed as error:
+            if error.is_missing:
+                return NotYet("it has no service account `default` yet")
+            raise
+        return MET
+
+    outcome = view.until(look, _ACCOUNT_SECONDS)
+    if not outcome.is_met:
+        raise TimedOut(
+            f"the namespace was not usable within {_ACCOUNT_SECONDS} s",
+            where=namespace,
+            seen=outcome.seen,
+            remedy="see whether the cluster's controller manager runs",
+        )
+
+
+def _wait_until_empty(running: RunningLab, namespace: str, view: View) -> None:
+    """End the pods of a namespace that is being deleted, and wait until they hold nothing."""
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    try:
+        running.client.connection.send("DELETE", pods, body={"gracePeriodSeconds": _GRACE_SECONDS})
+    except ApiFailed as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+
+    def look() -> Sight:
+        left = [pod.name for pod in view.pods.all()]
+        return NotYet(f"still there: {', '.join(left)}") if left else MET
+
+    outcome = view.until(look, _GONE_SECONDS)
+    if not outcome.is_met:
+        kubectl = f"kubectl --kubeconfig {running.folder.kubeconfig}"
+        raise CleanUpFailed(
+            f"pods of a test did not go within {_GONE_SECONDS} s",
+            where=namespace,
+            seen=outcome.seen,
+            remedy="see what holds them",
+            commands=(f"{kubectl} describe pods --namespace {namespace}",),
+        )

@@ -1,0 +1,99 @@
+"""What a lab's cluster holds now, and waits for it to be otherwise."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from lab.cluster import reading
+from lab.cluster.informer import Changes, Informer
+from lab.cluster.objects import Event, Node, Pod
+from lab.core.clock import Clock
+from lab.harness.sight import Met, NotYet, Sight
+from lab.install.rollout import NAMESPACE, SELECTOR
+
+if TYPE_CHECKING:
+    from lab.cluster.connection import Connection
+
+#: What no watch tells of, such as a log or a metric, is looked at again after this long.
+_LOOK_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a wait ended: the last sight, and how many seconds it took."""
+
+    sight: Sight
+    waited: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether what was awaited is so."""
+        return isinstance(self.sight, Met)
+
+    @property
+    def seen(self) -> str:
+        """Return what was there instead, "" where it was met."""
+        return "" if isinstance(self.sight, Met) else self.sight.seen
+
+
+@dataclass(frozen=True)
+class View:
+    """The nodes, the plugins' pods, and the pods and events of one namespace, kept by watches."""
+
+    clock: Clock
+    changes: Changes
+    nodes: Informer[Node]
+    plugins: Informer[Pod]
+    pods: Informer[Pod]
+    events: Informer[Event]
+
+    def until(self, look: Callable[[], Sight], within: float) -> Outcome:
+        """Look until what is awaited is so, or cannot become so, or the seconds are over.
+
+        It looks again at each change in the cluster.
+        """
+        started = self.clock.now()
+        while True:
+            seen = self.changes.last
+            sight = look()
+            waited = self.clock.now() - started
+            if not isinstance(sight, NotYet) or waited >= within:
+                return Outcome(sight, waited)
+            self._wait_for_change(seen, min(within - waited, _LOOK_SECONDS))
+
+    def throughout(self, look: Callable[[], Sight], lasting: float) -> Outcome:
+        """Look for that long whether it stays so, and return at once where it does not."""
+        started = self.clock.now()
+        while True:
+            seen = self.changes.last
+            sight = look()
+            waited = self.clock.now() - started
+            if not isinstance(sight, Met) or waited >= lasting:
+                return Outcome(sight, waited)
+            self._wait_for_change(seen, min(lasting - waited, _LOOK_SECONDS))
+
+    def _wait_for_change(self, seen: int, seconds: float) -> None:
+        with self.changes.condition:
+            if self.changes.last == seen:
+                self.clock.wait(self.changes.condition, seconds)
+
+
+@contextmanager
+def viewing(connection: "Connection", namespace: str, clock: Clock) -> Iterator[View]:
+    """Watch a lab's cluster, and a namespace of it, inside the block."""
+    changes = Changes()
+    inside = f"/api/v1/namespaces/{namespace}"
+    plugins = (("labelSelector", SELECTOR),)
+    view = View(
+        clock,
+        changes,
+        Informer(connection, "/api/v1/nodes", reading.node, changes),
+        Informer(connection, f"/api/v1/namespaces/{NAMESPACE}/pods", reading.pod, changes, plugins),
+        Informer(connection, f"{inside}/pods", reading.pod, changes),
+        Informer(connection, f"{inside}/events", reading.event, changes),
+    )
+    with ExitStack() as stack:
+        for each in (view.nodes, view.plugins, view.pods, view.events):
+            stack.enter_context(each.watching())
+        yield view

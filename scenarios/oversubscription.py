@@ -1,0 +1,23 @@
+"""A pod that asks for more devices than any node has."""
+
+from lab.harness import Lab, pod, scenario
+
+
+@scenario(
+    section="4.10.5",
+    en="A pod that asks for too much stays Pending",
+    zh="超额申请的 Pod 会一直 Pending",
+    zh_why="""
+    节点只有 2 个设备,Pod 却申请 3 个:调度器找不到放得下它的节点,Pod 就一直 Pending。
+    这不是错误,也不会超时;只要有节点的 allocatable 够了,它就会被调度。
+    """,
+)
+def oversubscription(lab: Lab) -> None:
+    """Extended resources are not overcommitted: 3 of 2 devices fit on no node.
+
+    The scheduler says so in an event and in the pod's condition, and tries again whenever a node
+    changes. Nothing times out, and nothing is wrong with the pod.
+    """
+    greedy = lab.submit(pod("gpu-oversub", limits={lab.resource: 3}))
+    lab.expect(greedy).stays_pending(because=f"Insufficient {lab.resource}")
+    lab.expect(greedy).event("FailedScheduling", because=f"Insufficient {lab.resource}")
