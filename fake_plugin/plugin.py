@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Final
 from fake_plugin import events
 from fake_plugin.config import Config
 from fake_plugin.faults.book import FaultBook
-from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.board import Ignores, usual
 from fake_plugin.hardware.health_checks import VARIABLES, HealthChecks
 from fake_plugin.hardware.script import Script, Turn
-from fake_plugin.inventory import Inventory
 from fake_plugin.log import say
-from fake_plugin.readiness import Readiness, ReadinessServer
-from fake_plugin.registration import Registration, Timing
-from fake_plugin.sockets import SocketNames
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.interceptor import Switchboard
+from fake_plugin.serving.readiness import Readiness, ReadinessServer
+from fake_plugin.serving.registration import Registration, Timing
+from fake_plugin.serving.sockets import SocketNames
+from fake_plugin.serving.watch import FolderWatch
 from fake_plugin.vendors.place import BARE, Place
-from fake_plugin.watch import FolderWatch
 
 if TYPE_CHECKING:
     from fake_plugin.control.server import ControlServer

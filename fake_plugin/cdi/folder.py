@@ -14,9 +14,9 @@ from fake_plugin.cdi import rules
 from fake_plugin.cdi.found import MARK, WRITER, Found, files_of, read_specs
 from fake_plugin.cdi.spec import Spec, file_text
 from fake_plugin.errors import NotReady
-from fake_plugin.inode import Inode
-from fake_plugin.replacement import is_abandoned
-from fake_plugin.replacement import replace as replace_file
+from fake_plugin.files.inode import Inode
+from fake_plugin.files.replacement import is_abandoned
+from fake_plugin.files.replacement import replace as replace_file
 
 _READABLE_BY_ALL: Final = 0o644
 _SHOWN: Final = 3

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Final, NoReturn
 
 from fake_plugin.control.refusal import Refusal
-from fake_plugin.mapping import Mapping
+from fake_plugin.files.mapping import Mapping
 
 WHERE = "the request's body"
 _ENCODING: Final = "JSON is UTF-8, without a byte order mark (RFC 8259, section 8.1)"

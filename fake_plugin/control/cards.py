@@ -10,7 +10,7 @@ from fake_plugin.control.exchange import Json
 from fake_plugin.control.node import Node, written
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.errors import WrongUse
-from fake_plugin.list_size import refuse_too_long
+from fake_plugin.resources.list_size import refuse_too_long
 from fake_plugin.shortening import few
 
 _KEYS: Final = ("unplug", "plug", "add")

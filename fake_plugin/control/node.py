@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from fake_plugin.control.refusal import Refusal
-from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.hardware.script import Script
-from fake_plugin.inventory import Inventory
-from fake_plugin.readiness import Readiness
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.interceptor import Switchboard
+from fake_plugin.serving.readiness import Readiness
 
 
 @dataclass(frozen=True)

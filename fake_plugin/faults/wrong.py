@@ -21,7 +21,7 @@ from fake_plugin.api.deviceplugin_pb2 import (
     PreferredAllocationResponse,
 )
 from fake_plugin.faults.fault import WrongAnswer
-from fake_plugin.resource import HEALTHY
+from fake_plugin.resources.resource import HEALTHY
 
 #: A device that no node has.
 UNKNOWN: Final = "gpulab-unknown-device"

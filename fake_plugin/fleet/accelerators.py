@@ -2,8 +2,8 @@
 
 from typing import Final, get_args
 
+from fake_plugin.files.mapping import Mapping
 from fake_plugin.hardware.accelerator import Accelerator, Profile, Vendor
-from fake_plugin.mapping import Mapping
 
 _KEYS: Final = (
     "name",

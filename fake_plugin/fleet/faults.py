@@ -16,8 +16,8 @@ from fake_plugin.faults.fault import (
     Wrong,
     misfit,
 )
-from fake_plugin.mapping import Mapping
-from fake_plugin.resource_name import broken_rule
+from fake_plugin.files.mapping import Mapping
+from fake_plugin.resources.naming import broken_rule
 
 _EFFECTS: Final = ("fails", "delay", "hang", "answers", "drop")
 _KEYS: Final = ("call", "node", "resource", "nth", "times", *_EFFECTS, "code")

@@ -14,7 +14,7 @@ def devices_of(share: Share) -> Mapping[str, int]:
     Raises `WrongUse` where the vendor's plugin would refuse to start.
     """
     # These cost a tenth of a second, most of it protobuf, and a plain resource needs neither.
-    from fake_plugin.list_size import lists_of  # noqa: PLC0415 - see above
+    from fake_plugin.resources.list_size import lists_of  # noqa: PLC0415 - see above
     from fake_plugin.vendors import vendor_of  # noqa: PLC0415 - see above
 
     found = {name: each.devices for name, each in lists_of(_ANY_NODE, share).items()}
@@ -27,6 +27,6 @@ def devices_of(share: Share) -> Mapping[str, int]:
 
 def refuse_too_long(share: Share) -> None:
     """Refuse a share one of whose lists no kubelet would take; raises `WrongUse` with a remedy."""
-    from fake_plugin import list_size  # noqa: PLC0415 - as above
+    from fake_plugin.resources import list_size  # noqa: PLC0415 - as above
 
     list_size.refuse_too_long(_ANY_NODE, share)

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
+from fake_plugin.files.mapping import Mapping
 from fake_plugin.fleet.plan import Flap
 from fake_plugin.hardware.breakage import BECOMES, DOUBLE_BIT, SINGLE_BIT, Breakage
-from fake_plugin.mapping import Mapping
 
 _KEYS: Final = ("at", "every", "node", "device", "becomes", "xid", "ecc", "code")
 _REASONS: Final = ("xid", "ecc", "code")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, get_args
 
+from fake_plugin.files.mapping import Mapping
 from fake_plugin.fleet.accelerators import accelerator_of
 from fake_plugin.fleet.plan import (
     MOST_OF_A_CARD,
@@ -17,8 +18,7 @@ from fake_plugin.fleet.plan import (
     Sharing,
     SharingStrategy,
 )
-from fake_plugin.mapping import Mapping
-from fake_plugin.message_limit import MOST_DEVICES
+from fake_plugin.resources.message_limit import MOST_DEVICES
 
 #: `taint` is about the node and not its devices: the lab acts on it, the plugin lets it pass.
 KEYS: Final = (

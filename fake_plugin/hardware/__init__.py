@@ -8,6 +8,6 @@
     reading       what a driver tells of a card at one moment
     gpu_instances how NVIDIA's driver numbers MIG devices
 
-Nothing here knows of resources or of the kubelet: `fake_plugin.resource` looks at the board. Of
+Nothing here knows of resources or of the kubelet: `fake_plugin.resources` looks at the board. Of
 the containers that hold a card, a reading carries the names, which others have found.
 """

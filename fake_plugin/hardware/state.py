@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from fake_plugin.files.replacement import remove_abandoned, replace
 from fake_plugin.hardware.breakage import Breakage, Kind
-from fake_plugin.replacement import remove_abandoned, replace
 
 _FORMAT: Final = 1
 _NAME: Final = "hardware.json"

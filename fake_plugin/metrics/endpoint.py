@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fake_plugin.inventory import Inventory
-from fake_plugin.journal import Journal
 from fake_plugin.metrics.history import History
 from fake_plugin.metrics.style import Style
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.journal import Journal
 
 if TYPE_CHECKING:
     from fake_plugin.hardware.reading import Reading

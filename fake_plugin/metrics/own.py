@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from fake_plugin.inventory import Inventory
-from fake_plugin.journal import Tally
 from fake_plugin.metrics.families import Family, Metric, Sample
 from fake_plugin.metrics.pod_resources import Answer
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.journal import Tally
 
 DEVICES = Metric(
     "gpulab_plugin_devices", "gauge", "Devices that the kubelet is told of, by their health."

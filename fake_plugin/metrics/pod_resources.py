@@ -17,9 +17,9 @@ from fake_plugin import events
 from fake_plugin.api.podresources_pb2 import ListPodResourcesRequest, ListPodResourcesResponse
 from fake_plugin.api.podresources_pb2_grpc import PodResourcesListerStub
 from fake_plugin.hardware.reading import Holder
-from fake_plugin.listener import target
 from fake_plugin.log import say
 from fake_plugin.metrics.readings import Holders
+from fake_plugin.serving.listener import target
 
 _KEPT_SECONDS: Final = 1.0
 _TIMEOUT_SECONDS: Final = 1.0

@@ -8,9 +8,9 @@ from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.card import Card, Partition
 from fake_plugin.hardware.reading import LOST, Holder, Reading
-from fake_plugin.inventory import Inventory
 from fake_plugin.metrics import load
 from fake_plugin.metrics.meter import Meter, Total
+from fake_plugin.resources.inventory import Inventory
 
 #: Who holds the device of a resource, by the names of both.
 Holders: TypeAlias = Mapping[tuple[str, str], Holder]

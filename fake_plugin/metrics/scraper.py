@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fake_plugin.hardware.reading import Reading
-from fake_plugin.inventory import Inventory
-from fake_plugin.journal import Journal
 from fake_plugin.metrics import amd, ascend, dcgm, own, unified
 from fake_plugin.metrics.exposition import exposition
 from fake_plugin.metrics.families import Family
@@ -14,6 +12,8 @@ from fake_plugin.metrics.meter import Meter
 from fake_plugin.metrics.pod_resources import Answer, PodResources
 from fake_plugin.metrics.readings import take_readings
 from fake_plugin.metrics.style import Style
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.journal import Journal
 
 
 class Scraper:

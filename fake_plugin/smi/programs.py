@@ -5,8 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from fake_plugin.files.replacement import remove_abandoned, replace
 from fake_plugin.hardware.accelerator import Vendor
-from fake_plugin.replacement import remove_abandoned, replace
 from fake_plugin.smi import table
 from fake_plugin.vendors.place import HostMount
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from fake_plugin.files.replacement import replace
 from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT, Breakage
 from fake_plugin.hardware.driver import DRIVERS
 from fake_plugin.hardware.gpu_instances import gpu_instance_ids
 from fake_plugin.hardware.reading import Reading
-from fake_plugin.replacement import replace
 
 #: The programs refuse another one, as a tool refuses a driver that it was not made for.
 FORMAT: Final = 1

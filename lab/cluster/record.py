@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from fake_plugin.replacement import replace as replace_file
+from fake_plugin.files.replacement import replace as replace_file
 from lab.core.errors import CheckFailed, CleanUpFailed, NotReady
 from lab.core.fleet import Fleet, FleetError, load_fleet
 from lab.host.folders import Folders, unwritable

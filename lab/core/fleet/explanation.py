@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-from fake_plugin.message_limit import MOST_DEVICES
+from fake_plugin.resources.message_limit import MOST_DEVICES
 from lab.core.fleet.findings import Finding, KeyPath, pattern, shown
 from lab.core.fleet.misspelling import suggestion
 from lab.core.fleet.pool_document import FORMS

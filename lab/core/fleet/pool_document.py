@@ -16,7 +16,7 @@ from fake_plugin.fleet.plan import (
 )
 from fake_plugin.fleet.shares import MOST_PARTITIONS
 from fake_plugin.hardware.accelerator import Vendor
-from fake_plugin.message_limit import MOST_DEVICES
+from fake_plugin.resources.message_limit import MOST_DEVICES
 from lab.core.fleet.scalars import (
     MOST_NODES,
     AtLeastOne,

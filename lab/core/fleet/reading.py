@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from fake_plugin.files.mapping import Mapping
 from fake_plugin.fleet.faults import read_fault
 from fake_plugin.fleet.plan import Share
 from fake_plugin.fleet.script import read_flap
-from fake_plugin.mapping import Mapping
 from lab.core.fleet.document import FaultEntry, FlapEntry, FleetDocument, HealthEntry
 from lab.core.fleet.explanation import explained
 from lab.core.fleet.findings import Finding, FleetError, KeyPath, shown

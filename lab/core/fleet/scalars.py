@@ -5,8 +5,8 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from fake_plugin.faults.fault import CODES
-from fake_plugin.mapping import LARGEST
-from fake_plugin.resource_name import broken_rule
+from fake_plugin.files.mapping import LARGEST
+from fake_plugin.resources.naming import broken_rule
 
 #: A cluster of up to 5000 nodes is what Kubernetes says it is built for.
 MOST_NODES: Final = 5000

@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 from pydantic import BaseModel, ValidationError
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
-from fake_plugin.replacement import replace
+from fake_plugin.files.replacement import replace
 from lab.embedded.kubelet import checksum
 from lab.embedded.kubelet.holdings import Holding, Holdings
 

@@ -12,7 +12,7 @@ import grpc
 
 from fake_plugin.api.deviceplugin_pb2 import Empty, RegisterRequest
 from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationServicer
-from fake_plugin.resource_name import broken_rule
+from fake_plugin.resources.naming import broken_rule
 from lab.embedded.kubelet.client import PluginClient
 from lab.embedded.kubelet.connection import PluginError
 from lab.embedded.kubelet.go_text import quoted

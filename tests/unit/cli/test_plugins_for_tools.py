@@ -7,7 +7,7 @@ import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Empty
 from fake_plugin.faults.fault import Fault, Hang
-from fake_plugin.journal import Record
+from fake_plugin.serving.journal import Record
 from lab.cli.main import run
 from tests.unit.cli.two_nodes import Output, inject
 from tests.unit.stand_ins.api_server import GPU, FakeApi

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from fake_plugin.inventory import Inventory
+from fake_plugin.resources.inventory import Inventory
 from lab.core.fleet import dump_fleet, load_fleet
 from tests.unit.docs.fleets import place_of_a_lab, plan_of
 from tests.unit.docs.pages import page

@@ -9,7 +9,7 @@ import pytest
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.breakage import IGNORED_XIDS, Breakage, misfit
 from fake_plugin.hardware.state import StateFile
-from fake_plugin.service import LIST_GAP
+from fake_plugin.serving.service import LIST_GAP
 from tests.unit.docs.pages import page
 
 PAGE: Final = page("docs/explanation/health.md")

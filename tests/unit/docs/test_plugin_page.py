@@ -33,13 +33,13 @@ from fake_plugin.control.routes import _OPEN, ROUTES, Routes
 from fake_plugin.control.token import TokenFile
 from fake_plugin.errors import NotReady, WrongUse
 from fake_plugin.faults.fault import MOST_CHARACTERS
-from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.hardware.script import Script
-from fake_plugin.inventory import Inventory
-from fake_plugin.journal import Record
 from fake_plugin.log import Event
 from fake_plugin.metrics.endpoint import Endpoint
-from fake_plugin.readiness import Readiness
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.interceptor import Switchboard
+from fake_plugin.serving.journal import Record
+from fake_plugin.serving.readiness import Readiness
 from tests.unit.docs.fleets import place_of_a_lab, plan_of
 from tests.unit.docs.pages import ROOT, Block, page
 

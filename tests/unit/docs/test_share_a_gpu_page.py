@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from fake_plugin.fleet.plan import Plan
-from fake_plugin.inventory import Inventory
 from fake_plugin.metrics.endpoint import Endpoint
-from fake_plugin.preference import choose
-from fake_plugin.resource import Resource
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.resources.preference import choose
+from fake_plugin.resources.resource import Resource
 from fake_plugin.smi import programs, table
 from lab.cli.table import print_status
 from lab.core.fleet import Fleet, FleetError, dump_fleet, load_fleet

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from google.protobuf.json_format import MessageToDict
 
-from fake_plugin.inventory import Inventory
+from fake_plugin.resources.inventory import Inventory
 from fake_plugin.vendors.offer import Refused
 from tests.unit.docs.fleets import place_of_a_lab, plan_of
 from tests.unit.docs.pages import Block, page

@@ -10,7 +10,6 @@ from itertools import pairwise
 import pytest
 
 from fake_plugin import events
-from fake_plugin.backoff import Backoff, Pace
 from fake_plugin.log import (
     Event,
     Sparingly,
@@ -19,6 +18,7 @@ from fake_plugin.log import (
     say_crash,
     set_up,
 )
+from fake_plugin.serving.backoff import Backoff, Pace
 
 
 @pytest.fixture

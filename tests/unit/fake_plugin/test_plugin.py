@@ -2,11 +2,11 @@
 
 import pytest
 
-from fake_plugin import list_size
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
-from fake_plugin.message_limit import MESSAGE_LIMIT
+from fake_plugin.resources import list_size
+from fake_plugin.resources.message_limit import MESSAGE_LIMIT
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
 from tests.unit.fake_plugin.kubelet import wait_for_devices

@@ -11,8 +11,8 @@ from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.fleet.reading import read_plan
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.state import State, StateFile
-from fake_plugin.inventory import Inventory
-from fake_plugin.message_limit import MOST_DEVICES
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.resources.message_limit import MOST_DEVICES
 from fake_plugin.vendors import generic
 from lab.core.fleet import Fleet, Pool, dump_fleet, load_fleet
 from lab.core.fleet.misspelling import known_keys

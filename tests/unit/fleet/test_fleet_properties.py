@@ -13,7 +13,7 @@ from fake_plugin.fleet.reading import read_plan
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.partition_rules import broken_card_rule
-from fake_plugin.message_limit import MOST_DEVICES
+from fake_plugin.resources.message_limit import MOST_DEVICES
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, FleetError, Pool, dump_fleet, load_fleet
 from lab.core.fleet.model import NodeFault, NodeFlap

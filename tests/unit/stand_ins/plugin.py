@@ -10,11 +10,11 @@ from fake_plugin.control.node import Node
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.routes import Routes
 from fake_plugin.control.token import TokenFile
-from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.script import Script
-from fake_plugin.inventory import Inventory
-from fake_plugin.readiness import Readiness
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.interceptor import Switchboard
+from fake_plugin.serving.readiness import Readiness
 
 TOKEN = "of-the-lab-0123456789"  # noqa: S105 - of a lab that is none
 

@@ -10,7 +10,7 @@ from fake_plugin.cdi import rules
 from fake_plugin.cdi.found import MARK
 from fake_plugin.errors import NotReady, WrongUse
 from fake_plugin.fleet.plan import Plan, Share, Sharing
-from fake_plugin.inventory import Inventory
+from fake_plugin.resources.inventory import Inventory
 from fake_plugin.vendors.place import BARE, Place
 from tests.unit.fake_plugin.conftest import Said
 from tests.unit.fake_plugin.kubelet import wait_until
@@ -169,7 +169,7 @@ def test_a_spec_that_cannot_be_written_later_is_reported_and_tried_again(
     specs: Path, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cards are what they are, and the kubelet is told; the spec follows when it can."""
-    monkeypatch.setattr("fake_plugin.inventory.PUBLISH_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr("fake_plugin.resources.inventory.PUBLISH_AGAIN_SECONDS", 0.01)
     inventory = start(specs, pool(H100, answering=CDI))
     (specs / FILE).unlink()
     (specs / FILE).mkdir()

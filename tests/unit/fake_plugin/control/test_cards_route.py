@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fake_plugin import list_size
 from fake_plugin.control.node import Node
+from fake_plugin.resources import list_size
 from tests.unit.fake_plugin.control.conftest import Call, broken
 
 

@@ -17,7 +17,7 @@ from fake_plugin.control.routes import ROUTES, Routes
 from fake_plugin.control.token import TokenFile
 from fake_plugin.errors import NotReady, WrongUse
 from fake_plugin.hardware.board import Board
-from fake_plugin.journal import Record
+from fake_plugin.serving.journal import Record
 from tests.unit.fake_plugin.control.conftest import GPU, PLAIN, TOKEN, Call, Sockets, broken
 
 METHODS = [(method, path) for path, methods in ROUTES.items() for method in methods]

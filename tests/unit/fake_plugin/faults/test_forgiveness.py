@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from fake_plugin.backoff import Pace
 from fake_plugin.faults.fault import Delay, Drop, Fail, Fault, Hang
+from fake_plugin.serving.backoff import Pace
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, RESTLESS, TIMING, Said
 from tests.unit.fake_plugin.faults.conftest import StartFaulty

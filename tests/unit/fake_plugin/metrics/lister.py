@@ -13,7 +13,7 @@ from fake_plugin.api.podresources_pb2_grpc import (
     PodResourcesListerServicer,
     add_PodResourcesListerServicer_to_server,
 )
-from fake_plugin.listener import target
+from fake_plugin.serving.listener import target
 
 #: By pod, container and resource: the devices.
 Pods: TypeAlias = Mapping[tuple[str, str], Mapping[str, Mapping[str, list[str]]]]

@@ -6,12 +6,12 @@ from typing import Final
 
 import pytest
 
-from fake_plugin.journal import Tally
 from fake_plugin.metrics import amd, ascend, dcgm, own, unified
 from fake_plugin.metrics.families import Family, Metric, Sample
 from fake_plugin.metrics.history import History
 from fake_plugin.metrics.pod_resources import Answer
 from fake_plugin.metrics.style import Style
+from fake_plugin.serving.journal import Tally
 from tests.unit.fake_plugin.metrics.fixtures import (
     ASCEND,
     ASCEND_310P,

@@ -11,8 +11,8 @@ from fake_plugin.cdi.names import broken_device_rule
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Answering, Plan, Share, Sharing
 from fake_plugin.hardware.accelerator import Accelerator
-from fake_plugin.numbering import card_at
-from fake_plugin.resource_name import broken_rule
+from fake_plugin.resources.naming import broken_rule
+from fake_plugin.resources.numbering import card_at
 from fake_plugin.vendors import vendor_of
 from fake_plugin.vendors.offer import Refused
 from tests.unit.fake_plugin.vendors.pools import (

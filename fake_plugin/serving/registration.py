@@ -23,17 +23,17 @@ import grpc
 from fake_plugin import events
 from fake_plugin.api.deviceplugin_pb2 import RegisterRequest
 from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationStub
-from fake_plugin.backoff import Backoff, Pace
 from fake_plugin.faults.fault import Delay, Fail, Fault, Hang
-from fake_plugin.faults.interceptor import Switchboard
-from fake_plugin.inode import Inode
-from fake_plugin.journal import Record
-from fake_plugin.listener import Listener, target
+from fake_plugin.files.inode import Inode
 from fake_plugin.log import Event, Sparingly, milliseconds_since_start, say
-from fake_plugin.readiness import Readiness
-from fake_plugin.resource import Resource
-from fake_plugin.service import options_of
-from fake_plugin.sockets import SocketNames, answers
+from fake_plugin.resources.resource import Resource
+from fake_plugin.serving.backoff import Backoff, Pace
+from fake_plugin.serving.interceptor import Switchboard
+from fake_plugin.serving.journal import Record
+from fake_plugin.serving.listener import Listener, target
+from fake_plugin.serving.readiness import Readiness
+from fake_plugin.serving.service import options_of
+from fake_plugin.serving.sockets import SocketNames, answers
 
 VERSION: Final = "v1beta1"
 #: What a kubelet refuses in its own words, where a fault wants it to.

@@ -12,7 +12,7 @@ from inotify_simple import INotify, flags
 
 from fake_plugin import events
 from fake_plugin.log import say
-from fake_plugin.sockets import is_ours
+from fake_plugin.serving.sockets import is_ours
 
 _MASK: Final = (
     flags.CREATE

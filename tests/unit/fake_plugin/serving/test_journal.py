@@ -17,7 +17,7 @@ from fake_plugin.api.deviceplugin_pb2 import (
     Empty,
     ListAndWatchResponse,
 )
-from fake_plugin.journal import Journal, Record, Tally, shown
+from fake_plugin.serving.journal import Journal, Record, Tally, shown
 
 GPU = "nvidia.com/gpu"
 

@@ -24,12 +24,12 @@ from fake_plugin.api.deviceplugin_pb2 import (
     PreStartContainerResponse,
 )
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
-from fake_plugin.device import Device
 from fake_plugin.log import Sparingly, say
-from fake_plugin.preference import choose
-from fake_plugin.resource import Resource
+from fake_plugin.resources.device import Device
+from fake_plugin.resources.preference import choose
+from fake_plugin.resources.resource import Resource
+from fake_plugin.serving.streams import Streams
 from fake_plugin.shortening import cut, few
-from fake_plugin.streams import Streams
 from fake_plugin.vendors.offer import Refused
 
 #: Between two lists, in seconds: of a storm of changes the kubelet hears what came of it. The

@@ -10,5 +10,5 @@ from typing import Final
 #: In bytes.
 MESSAGE_LIMIT: Final = 4 * 1024 * 1024
 #: Of plain devices, all in one ListAndWatch message. One is 56 bytes of it: an ID of 41 characters,
-#: "Unhealthy", their framing. Of others fewer fit, which `fake_plugin.list_size` counts.
+#: "Unhealthy", their framing. Of others fewer fit, which `fake_plugin.resources.list_size` counts.
 MOST_DEVICES: Final = MESSAGE_LIMIT // 56

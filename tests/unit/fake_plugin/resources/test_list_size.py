@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_plugin import list_size
 from fake_plugin.errors import WrongUse
 from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.state import State, StateFile
-from fake_plugin.inventory import Inventory
-from fake_plugin.list_size import refuse_too_long
-from fake_plugin.resource import listing_of
+from fake_plugin.resources import list_size
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.resources.list_size import refuse_too_long
+from fake_plugin.resources.resource import listing_of
 from tests.unit.fake_plugin.vendors.pools import ASCEND, H100, MI300X, cut, pool
 
 PERCENT = Sharing("percentage", 100)

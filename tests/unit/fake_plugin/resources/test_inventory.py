@@ -13,8 +13,8 @@ from fake_plugin.errors import NotReady
 from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.card import Card
-from fake_plugin.inventory import Inventory
-from fake_plugin.resource import Resource
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.resources.resource import Resource
 from fake_plugin.vendors import generic
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import Place

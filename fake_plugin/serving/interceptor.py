@@ -18,8 +18,8 @@ from google.protobuf.message import Message
 from fake_plugin.faults.book import FaultBook
 from fake_plugin.faults.fault import Call, Delay, Drop, Fail, Fault, Hang, Wrong
 from fake_plugin.faults.wrong import spoiled
-from fake_plugin.journal import Journal, Record
-from fake_plugin.streams import Streams
+from fake_plugin.serving.journal import Journal, Record
+from fake_plugin.serving.streams import Streams
 
 #: The kubelet allocates for one pod at a time, and asks for little else meanwhile.
 MOST_HELD: Final = 16

@@ -18,10 +18,10 @@ from fake_plugin.api.deviceplugin_pb2 import (
 )
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
 from fake_plugin.faults.fault import Delay, Drop, Fail, Hang, Wrong
-from fake_plugin.faults.interceptor import MOST_HELD, Switchboard
-from fake_plugin.listener import Listener, target
-from fake_plugin.resource import Resource
-from fake_plugin.sockets import SocketNames
+from fake_plugin.resources.resource import Resource
+from fake_plugin.serving.interceptor import MOST_HELD, Switchboard
+from fake_plugin.serving.listener import Listener, target
+from fake_plugin.serving.sockets import SocketNames
 from tests.unit.fake_plugin.conftest import plain_resource
 from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, wait_until
 

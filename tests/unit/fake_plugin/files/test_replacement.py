@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.replacement import is_abandoned, remove_abandoned, replace
+from fake_plugin.files.replacement import is_abandoned, remove_abandoned, replace
 
 
 def test_a_file_has_its_content_and_mode(tmp_path: Path) -> None:

@@ -8,14 +8,13 @@ from urllib.parse import quote
 
 import grpc
 
-from fake_plugin import streams
 from fake_plugin.api.deviceplugin_pb2_grpc import add_DevicePluginServicer_to_server
-from fake_plugin.faults import interceptor
-from fake_plugin.faults.interceptor import Interceptor, Switchboard
-from fake_plugin.inode import Inode
-from fake_plugin.resource import Resource
-from fake_plugin.service import Service
-from fake_plugin.sockets import SocketNames
+from fake_plugin.files.inode import Inode
+from fake_plugin.resources.resource import Resource
+from fake_plugin.serving import interceptor, streams
+from fake_plugin.serving.interceptor import Interceptor, Switchboard
+from fake_plugin.serving.service import Service
+from fake_plugin.serving.sockets import SocketNames
 
 #: Threads are made as they are needed: streams and held calls leave eight for the others.
 _WORKERS: Final = streams.MOST + interceptor.MOST_HELD + 8

@@ -9,7 +9,7 @@ import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Empty
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
-from fake_plugin.listener import target
+from fake_plugin.serving.listener import target
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, RESTLESS, Said, StartPlugin
 from tests.unit.fake_plugin.kubelet import (
@@ -56,7 +56,7 @@ def test_a_removed_socket_is_noticed_without_inotify(
     kubelet: DeviceManager, start_plugin: StartPlugin, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     """Where the system reports no changes, the plugin looks often enough by itself."""
-    monkeypatch.setattr("fake_plugin.watch.INotify", _no_inotify)
+    monkeypatch.setattr("fake_plugin.serving.watch.INotify", _no_inotify)
     start_plugin()
     first = wait_for_devices(kubelet, RESOURCE, 2)
     (kubelet.folder / first.request.endpoint).unlink()

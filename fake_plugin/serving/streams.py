@@ -9,7 +9,7 @@ import grpc
 
 from fake_plugin import events
 from fake_plugin.log import say
-from fake_plugin.resource import Resource
+from fake_plugin.resources.resource import Resource
 
 #: Each open stream holds a thread of the server, which has more than these: enough for Allocate.
 MOST: Final = 8

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fake_plugin.backoff import Backoff, Pace
+from fake_plugin.serving.backoff import Backoff, Pace
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, TIMING, Said, StartPlugin
 from tests.unit.fake_plugin.kubelet import wait_for_devices, wait_until

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.errors import NotReady
-from fake_plugin.inode import Inode
-from fake_plugin.sockets import PATH_LIMIT, SocketNames, answers, is_ours
+from fake_plugin.files.inode import Inode
+from fake_plugin.serving.sockets import PATH_LIMIT, SocketNames, answers, is_ours
 
 
 @pytest.fixture

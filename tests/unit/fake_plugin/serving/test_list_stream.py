@@ -10,13 +10,13 @@ import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Empty, PreStartContainerRequest
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
-from fake_plugin.faults.interceptor import Switchboard
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.breakage import Breakage
-from fake_plugin.inventory import Inventory
-from fake_plugin.listener import Listener, target
-from fake_plugin.service import LIST_GAP
-from fake_plugin.sockets import SocketNames
+from fake_plugin.resources.inventory import Inventory
+from fake_plugin.serving.interceptor import Switchboard
+from fake_plugin.serving.listener import Listener, target
+from fake_plugin.serving.service import LIST_GAP
+from fake_plugin.serving.sockets import SocketNames
 from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, wait_until
 
 LOST = Breakage("xid", "79")

@@ -15,10 +15,10 @@ from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.board import Board, Ignores, usual
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.state import StateFile
-from fake_plugin.list_size import refuse_too_long
 from fake_plugin.log import Sparingly, say
-from fake_plugin.numbering import card_at
-from fake_plugin.resource import Resource
+from fake_plugin.resources.list_size import refuse_too_long
+from fake_plugin.resources.numbering import card_at
+from fake_plugin.resources.resource import Resource
 from fake_plugin.vendors import vendor_of
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place

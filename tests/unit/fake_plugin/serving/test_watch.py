@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from inotify_simple import INotify
 
-from fake_plugin.watch import FolderWatch
+from fake_plugin.serving.watch import FolderWatch
 from tests.unit.fake_plugin.conftest import Said
 from tests.unit.fake_plugin.kubelet import wait_until
 
@@ -88,7 +88,7 @@ def test_a_system_without_inotify_is_an_error(
     def missing() -> None:
         raise AttributeError
 
-    monkeypatch.setattr("fake_plugin.watch.INotify", missing)
+    monkeypatch.setattr("fake_plugin.serving.watch.INotify", missing)
     with pytest.raises(OSError, match="no inotify"):
         FolderWatch(folder, lambda: None)
 

@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 from fake_plugin.errors import NotReady
-from fake_plugin.readiness import Readiness, ReadinessServer
+from fake_plugin.serving.readiness import Readiness, ReadinessServer
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
 from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, wait_for_devices, wait_until

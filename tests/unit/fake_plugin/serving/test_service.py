@@ -7,7 +7,6 @@ from unittest.mock import create_autospec
 import grpc
 import pytest
 
-from fake_plugin import streams
 from fake_plugin.api.deviceplugin_pb2 import (
     AllocateRequest,
     ContainerAllocateRequest,
@@ -17,10 +16,11 @@ from fake_plugin.api.deviceplugin_pb2 import (
     PreStartContainerRequest,
 )
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
-from fake_plugin.faults.interceptor import Switchboard
-from fake_plugin.listener import Listener, target
-from fake_plugin.resource import Resource
-from fake_plugin.sockets import SocketNames
+from fake_plugin.resources.resource import Resource
+from fake_plugin.serving import streams
+from fake_plugin.serving.interceptor import Switchboard
+from fake_plugin.serving.listener import Listener, target
+from fake_plugin.serving.sockets import SocketNames
 from tests.unit.fake_plugin.conftest import Said, plain_resource
 from tests.unit.fake_plugin.kubelet import CHANNEL_OPTIONS, wait_until
 

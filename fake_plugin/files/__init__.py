@@ -1,0 +1,1 @@
+"""Files: a mapping taken strictly, a file that is replaced whole, what tells it from another."""
