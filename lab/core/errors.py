@@ -8,7 +8,8 @@
     │   └── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
     ├── UsageError            exit 2   the command line or a file of the user is wrong
     │   ├── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
-    │   └── PluginRefused              a plugin knows no such thing (lab.cluster.plugin_api)
+    │   ├── PluginRefused              a plugin does not do it (lab.cluster.plugin.api)
+    │   └── GiveOne                    of some words one is to be given (lab.cluster.plugin.words)
     ├── NotReady              exit 3   this machine, or what is on it, does not allow the command
     ├── TimedOut              exit 4   a wait ended without what was waited for
     └── Interrupted           exit 130 Ctrl-C or SIGTERM

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final, Generic, TypeVar
+
+from pydantic import JsonValue
 
 from lab.cluster.objects import Pod
-from lab.cluster.plugin_api import PluginApi, PluginRefused
+from lab.cluster.plugin.api import PluginApi, PluginRefused, written
+from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.core.errors import CheckFailed, LabError, UsageError
 from lab.install.deployment import CONTROL_PORT
 from lab.install.rollout import NAMESPACE, SELECTOR
@@ -16,17 +19,15 @@ from lab.install.status import RunningLab
 _AT_ONCE: Final = 8
 _SHOWN: Final = 12
 
-Json = dict[str, Any]
-Asking = Callable[[PluginApi], Json]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class Seat:
-    """A node of the cluster: what the fleet calls it, and its plugin's pod, if there is one."""
+    """A node of the cluster that has a plugin, and what the fleet calls it."""
 
     node: str
     members: tuple[str, ...]
-    pod: Pod | None
 
     @property
     def title(self) -> str:
@@ -35,24 +36,24 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Generic[Answer]):
     """What came of asking one node: a result or an error.
 
     `skipped` says that the node has nothing of what was named, and others have.
     """
 
     seat: Seat
-    result: Json | None = None
+    result: Answer | None = None
     error: LabError | None = None
     skipped: bool = False
 
-    def as_json(self) -> Json:
+    def as_json(self) -> dict[str, JsonValue]:
         """Return the contract for tools."""
-        found: Json = {"node": self.seat.node, "members": list(self.seat.members)}
+        found: dict[str, JsonValue] = {"node": self.seat.node, "members": [*self.seat.members]}
         if self.error is None:
-            return {**found, "ok": True, "result": self.result}
+            return {**found, "ok": True, "result": written(self.result)}
         error = self.error
-        said = {"what": error.what, "where": error.where, "seen": error.seen}
+        said: dict[str, JsonValue] = {"what": error.what, "where": error.where, "seen": error.seen}
         return {
             **found,
             "ok": False,
@@ -78,23 +79,49 @@ def seats(lab: RunningLab, names: Sequence[str] = ()) -> tuple[Seat, ...]:
     for each in fleet.nodes():
         members.setdefault(str(each.node_name), []).append(each.name)
     wanted = [_node_of(name, members) for name in names] or list(members)
-    pods = lab.client.pods(NAMESPACE, SELECTOR)
-    return tuple(
-        Seat(node, tuple(members[node]), _pod_on(node, pods)) for node in dict.fromkeys(wanted)
-    )
+    return tuple(Seat(node, tuple(members[node])) for node in dict.fromkeys(wanted))
 
 
-def ask(lab: RunningLab, nodes: Sequence[Seat], asking: Asking, *, named: bool) -> list[Outcome]:
+def node_plugin(lab: RunningLab, seat: Seat, pods: Sequence[Pod] | None = None) -> NodePlugin:
+    """Return the plugin of a node; its pod is one of `pods`, or looked for at each call.
+
+    Raises `CheckFailed` for a lab that has no token for its plugins, and so does every call of it
+    where no plugin runs on the node.
+    """
+
+    def find_pod() -> Pod:
+        found = lab.client.pods(NAMESPACE, SELECTOR) if pods is None else pods
+        # Where an old one is still there, the one that runs.
+        here = sorted(
+            (pod for pod in found if pod.node == seat.node), key=lambda pod: not pod.ready
+        )
+        if not here:
+            raise CheckFailed(
+                "no device plugin runs on the node",
+                where=seat.title,
+                remedy="bring the lab up to date",
+                commands=(f"gpulab up --name {lab.record.name}",),
+            )
+        # Where an old one is still there, the one that runs.
+        return min(here, key=lambda pod: (not pod.ready, pod.terminating))
+
+    api = PluginApi(lab.client, find_pod, CONTROL_PORT, _token(lab), lab.record.name)
+    return NodePlugin(api)
+
+
+def ask(
+    lab: RunningLab, nodes: Sequence[Seat], asking: Callable[[NodePlugin], Answer], *, named: bool
+) -> list[Outcome[Answer]]:
     """Ask the plugins of nodes, and return what each of them said, whatever the others did.
 
     `named` says that the user chose these nodes. Else one that has nothing of what is asked about
     is skipped, unless that holds for all of them.
     """
-    token = lab.folder.known_token()
+    pods = lab.client.pods(NAMESPACE, SELECTOR)
 
-    def outcome(seat: Seat) -> Outcome:
+    def outcome(seat: Seat) -> Outcome[Answer]:
         try:
-            return Outcome(seat, asking(_api(lab, seat, token)))
+            return Outcome(seat, asking(node_plugin(lab, seat, pods)))
         except LabError as error:
             return Outcome(seat, error=error)
 
@@ -105,7 +132,7 @@ def ask(lab: RunningLab, nodes: Sequence[Seat], asking: Asking, *, named: bool) 
     return [replace(each, skipped=_knows_nothing(each)) for each in outcomes]
 
 
-def require_done(outcomes: Iterable[Outcome]) -> None:
+def require_done(outcomes: Iterable[Outcome[Answer]]) -> None:
     """Raise what the nodes that failed all say, or an error that tells what each of them says."""
     outcomes = list(outcomes)
     failed = [each for each in outcomes if each.error and not each.skipped]
@@ -130,27 +157,20 @@ def require_done(outcomes: Iterable[Outcome]) -> None:
     )
 
 
-def _knows_nothing(outcome: Outcome) -> bool:
+def _knows_nothing(outcome: Outcome[Answer]) -> bool:
     return isinstance(outcome.error, PluginRefused) and outcome.error.missing
 
 
-def _api(lab: RunningLab, seat: Seat, token: str) -> PluginApi:
-    up = f"gpulab up --name {lab.record.name}"
+def _token(lab: RunningLab) -> str:
+    token = lab.folder.known_token()
     if not token:
         raise CheckFailed(
             "the lab has no token for its plugins",
             where=str(lab.folder.token),
             remedy="bring the lab up to date: that makes one, and gives it to the plugins",
-            commands=(up,),
+            commands=(f"gpulab up --name {lab.record.name}",),
         )
-    if seat.pod is None:
-        raise CheckFailed(
-            "no device plugin runs on the node",
-            where=seat.title,
-            remedy="bring the lab up to date",
-            commands=(up,),
-        )
-    return PluginApi(lab.client, seat.pod, CONTROL_PORT, token, lab.record.name)
+    return token
 
 
 def _node_of(name: str, members: dict[str, list[str]]) -> str:
@@ -163,9 +183,3 @@ def _node_of(name: str, members: dict[str, list[str]]) -> str:
         seen=f"nodes that it has: {', '.join(known[:_SHOWN])}",
         remedy="name one of these, or none for all",
     )
-
-
-def _pod_on(node: str, pods: Iterable[Pod]) -> Pod | None:
-    """Return the plugin's pod of a node: the one that runs, where an old one is still there."""
-    here = sorted((pod for pod in pods if pod.node == node), key=lambda pod: not pod.ready)
-    return here[0] if here else None

@@ -1,10 +1,16 @@
 """`gpulab inject unplug`, `plug` and `add`."""
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
-from lab.cli.inject.session import Json, Session, counted, on_nodes
+from lab.cli.inject.session import Session, on_nodes
+from lab.core.counted import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lab.cluster.plugin.cards import CardsMoved
 
 
 @click.command()
@@ -12,8 +18,7 @@ from lab.cli.inject.session import Json, Session, counted, on_nodes
 @on_nodes
 def unplug(devices: tuple[str, ...], node: tuple[str, ...], name: str, output: str) -> None:
     """Take the cards of devices out of their nodes."""
-    body = {"unplug": list(devices)}
-    Session(name, node, output).ask(lambda api: api.post("/v1/cards", body), _told("unplugged"))
+    Session(name, node, output).ask(lambda plugin: plugin.unplug(*devices), _told("unplugged"))
 
 
 @click.command()
@@ -21,8 +26,7 @@ def unplug(devices: tuple[str, ...], node: tuple[str, ...], name: str, output: s
 @on_nodes
 def plug(devices: tuple[str, ...], node: tuple[str, ...], name: str, output: str) -> None:
     """Put cards back that were unplugged."""
-    body = {"plug": list(devices)}
-    Session(name, node, output).ask(lambda api: api.post("/v1/cards", body), _told("plugged"))
+    Session(name, node, output).ask(lambda plugin: plugin.plug(*devices), _told("plugged"))
 
 
 @click.command()
@@ -31,12 +35,11 @@ def plug(devices: tuple[str, ...], node: tuple[str, ...], name: str, output: str
 @on_nodes
 def add(number: int, pool: str, node: tuple[str, ...], name: str, output: str) -> None:
     """Add cards to the nodes of a pool, beyond its count."""
-    body = {"add": {"pool": pool, "count": number}}
     Session(name, node, output).ask(
-        lambda api: api.post("/v1/cards", body),
-        lambda result: f"{counted(result['count'], 'card')} added to pool {result['pool']}",
+        lambda plugin: plugin.add(pool, number),
+        lambda done: f"{counted(done.count, 'card')} added to pool {done.pool}",
     )
 
 
-def _told(done: str) -> Callable[[Json], str]:
-    return lambda result: f"{counted(result['count'], 'card')} {done}: {', '.join(result['cards'])}"
+def _told(done: str) -> "Callable[[CardsMoved], str]":
+    return lambda moved: f"{counted(moved.count, 'card')} {done}: {', '.join(moved.cards)}"

@@ -1,23 +1,25 @@
 """`gpulab inject unhealthy`, `healthy` and `flap`."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
-from lab.cli.inject.session import Json, Session, counted, on_nodes
+from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT
+from lab.cli.inject.session import Duration, Session, on_nodes
+from lab.core.counted import counted
+
+if TYPE_CHECKING:
+    from lab.cluster.plugin.health import HealthChanged, Reason
 
 Command = TypeVar("Command", bound=Callable[..., None])
-
-#: The words of the fleet file.
-ECC = ("single-bit", "double-bit")
 
 
 def reasons(command: Command) -> Command:
     """Give a command the options for why a card breaks."""
     for option in (
         click.option("--code", metavar="HEX", help="An Ascend fault code, such as 80E01801."),
-        click.option("--ecc", type=click.Choice(ECC), help="An ECC error."),
+        click.option("--ecc", type=click.Choice([SINGLE_BIT, DOUBLE_BIT]), help="An ECC error."),
         click.option("--xid", type=click.IntRange(min=1), help="The number of an NVIDIA Xid."),
     ):
         command = option(command)
@@ -33,23 +35,21 @@ all_option = click.option("--all", "all_devices", is_flag=True, help="All device
 @all_option
 @reasons
 @on_nodes
-def unhealthy(  # noqa: PLR0913, PLR0917 - one per option
+def unhealthy(
+    *,
     devices: tuple[str, ...],
-    all_devices: bool,  # noqa: FBT001 - click's shape
-    xid: int | None,
-    ecc: str | None,
-    code: str | None,
+    all_devices: bool,
     node: tuple[str, ...],
     name: str,
     output: str,
+    **reason: "Unpack[Reason]",
 ) -> None:
     """Break devices, until they are mended; a restart does not mend them."""
-    body = {
-        **_target(devices, everything=all_devices),
-        **_reason(xid, ecc, code),
-        "becomes": "unhealthy",
-    }
-    Session(name, node, output).ask(lambda api: api.post("/v1/health", body), _told)
+    from lab.cluster.plugin.health import HealthChange, breakage
+
+    target = _target(devices, everything=all_devices)
+    change = HealthChange(target, "unhealthy", breakage(**reason))
+    Session(name, node, output).ask(lambda plugin: plugin.change_health(change), _told)
 
 
 @click.command()
@@ -57,73 +57,66 @@ def unhealthy(  # noqa: PLR0913, PLR0917 - one per option
 @all_option
 @on_nodes
 def healthy(
-    devices: tuple[str, ...],
-    all_devices: bool,  # noqa: FBT001 - click's shape
-    node: tuple[str, ...],
-    name: str,
-    output: str,
+    *, devices: tuple[str, ...], all_devices: bool, node: tuple[str, ...], name: str, output: str
 ) -> None:
     """Mend devices."""
-    body = {**_target(devices, everything=all_devices), "becomes": "healthy"}
-    Session(name, node, output).ask(lambda api: api.post("/v1/health", body), _told)
+    from lab.cluster.plugin.health import HealthChange
+
+    change = HealthChange(_target(devices, everything=all_devices), "healthy")
+    Session(name, node, output).ask(lambda plugin: plugin.change_health(change), _told)
 
 
 @click.command()
 @devices_argument
 @all_option
 @click.option("--times", type=click.IntRange(1, 10_000), required=True, help="How many changes.")
-@click.option("--every", required=True, metavar="TIME", help="Between two, such as 100ms or 5s.")
+@click.option(
+    "--every",
+    type=Duration(),
+    required=True,
+    metavar="TIME",
+    help="Between two, such as 100ms or 5s.",
+)
 @reasons
 @on_nodes
-def flap(  # noqa: PLR0913, PLR0917 - one per option
+def flap(  # noqa: PLR0913 - one per option
+    *,
     devices: tuple[str, ...],
-    all_devices: bool,  # noqa: FBT001 - click's shape
+    all_devices: bool,
     times: int,
-    every: str,
-    xid: int | None,
-    ecc: str | None,
-    code: str | None,
+    every: float,
     node: tuple[str, ...],
     name: str,
     output: str,
+    **reason: "Unpack[Reason]",
 ) -> None:
     """Break and mend devices in turn, on their node; the command does not wait for the end."""
-    body = {
-        **_target(devices, everything=all_devices),
-        **_reason(xid, ecc, code),
-        "becomes": "toggled",
-        "times": times,
-        "every": every,
-    }
+    from lab.cluster.plugin.health import HealthChange, breakage
+    from lab.core.fleet.wording import duration
+
+    target = _target(devices, everything=all_devices)
+    change = HealthChange(target, "toggled", breakage(**reason), times, every)
     Session(name, node, output).ask(
-        lambda api: api.post("/v1/health", body),
-        lambda result: (
-            f"{counted(result['count'], 'device')} will change {times} times, every "
-            f"{every}: {', '.join(result['units'])}"
+        lambda plugin: plugin.change_health(change),
+        lambda done: (
+            f"{counted(done.count, 'device')} will change {times} times, every "
+            f"{duration(every)}: {', '.join(done.units)}"
         ),
     )
 
 
-def _target(devices: tuple[str, ...], *, everything: bool) -> dict[str, Any]:
+def _target(devices: tuple[str, ...], *, everything: bool) -> tuple[str, ...] | None:
     if bool(devices) == everything:
         raise click.UsageError("name devices, or give --all: one of the two")
-    return {"all": True} if everything else {"devices": list(devices)}
+    return None if everything else devices
 
 
-def _reason(xid: int | None, ecc: str | None, code: str | None) -> dict[str, Any]:
-    given = {"xid": xid, "ecc": ecc, "code": code}
-    said = {key: value for key, value in given.items() if value is not None}
-    if len(said) > 1:
-        raise click.UsageError("give one of --xid, --ecc and --code")
-    return said
-
-
-def _told(result: Json) -> str:
-    devices = f"{counted(result['count'], 'device')} {result['becomes']}"
-    reason = f" ({result['breakage']})" if result["breakage"] else ""
+def _told(done: "HealthChanged") -> str:
+    devices = f"{counted(done.count, 'device')} {done.becomes}"
+    reason = f" ({done.breakage})" if done.breakage else ""
     notes = ""
-    if result["ignored"]:
+    if done.ignored:
         notes = "; the vendor's plugin does not count this, and calls them healthy"
-    elif result["sticky"] and result["becomes"] == "healthy":
+    elif done.sticky and done.becomes == "healthy":
         notes = "; the policy is sticky: the plugin calls them unhealthy until it restarts"
-    return f"{devices}{reason}: {', '.join(result['units'])}{notes}"
+    return f"{devices}{reason}: {', '.join(done.units)}{notes}"

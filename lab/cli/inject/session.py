@@ -3,24 +3,56 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
 from lab.cli.options import DEFAULT_NAME, name_option, node_option, output_option
+from lab.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from lab.cluster.plugin_api import PluginApi
+    from lab.cluster.plugin.node_plugin import NodePlugin
     from lab.install.seats import Outcome
     from lab.install.status import RunningLab
 
-Json = dict[str, Any]
-Command = TypeVar("Command", bound=Callable[..., None])
+Answer = TypeVar("Answer")
+Options = ParamSpec("Options")
 
 
-def on_nodes(command: Command) -> Command:
-    """Give a command the options of all that ask nodes."""
-    return node_option(name_option(output_option(command)))
+def on_nodes(command: Callable[Options, None]) -> Callable[Options, None]:
+    """Give a command the options of all that ask nodes, and have options called by their names."""
+
+    @wraps(command)
+    def spelled(*arguments: Options.args, **options: Options.kwargs) -> None:
+        from lab.cluster.plugin.words import GiveOne
+
+        try:
+            command(*arguments, **options)
+        except GiveOne as problem:
+            names = [f"--{word}" for word in problem.words]
+            raise click.UsageError(GiveOne.rule(names)) from problem
+
+    return node_option(name_option(output_option(spelled)))
+
+
+class Duration(click.ParamType[float]):
+    """A time such as 500ms or 5s, in seconds."""
+
+    name = "time"
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the seconds."""
+        from lab.cluster.plugin.words import seconds
+
+        if isinstance(value, float):
+            return value
+        try:
+            return seconds(value)
+        except UsageError as problem:
+            self.fail(problem.what, param, ctx)
 
 
 @dataclass(frozen=True)
@@ -31,7 +63,7 @@ class Session:
     nodes: Sequence[str]
     output: str
 
-    def ask(self, asking: "Callable[[PluginApi], Json]", told: Callable[[Json], str]) -> None:
+    def ask(self, asking: "Callable[[NodePlugin], Answer]", told: Callable[[Answer], str]) -> None:
         """Ask the nodes; print a line for each that did it, and what to do next.
 
         Raises, after that is printed, where a node has not done it: the error names those nodes,
@@ -48,8 +80,8 @@ class Session:
 
     def show(
         self,
-        asking: "Callable[[PluginApi], Json]",
-        told: Callable[[Json], Iterable[str]],
+        asking: "Callable[[NodePlugin], Answer]",
+        told: Callable[[Answer], Iterable[str]],
         *following: str,
     ) -> None:
         """Ask the nodes; print several lines for each, and these commands to go on with."""
@@ -64,7 +96,7 @@ class Session:
             _print_skipped(outcomes)
         self.end(outcomes, *following)
 
-    def outcomes(self, asking: "Callable[[PluginApi], Json]") -> "list[Outcome]":
+    def outcomes(self, asking: "Callable[[NodePlugin], Answer]") -> "list[Outcome[Answer]]":
         """Ask the nodes, side by side."""
         from lab.install.seats import ask, seats
 
@@ -78,7 +110,7 @@ class Session:
 
         return running_lab(this_site(), self.name)
 
-    def end(self, outcomes: "Sequence[Outcome]", *commands: str) -> None:
+    def end(self, outcomes: "Sequence[Outcome[Answer]]", *commands: str) -> None:
         """Print the commands to paste next, or raise for what was not done."""
         from lab.install.seats import require_done
 
@@ -96,21 +128,16 @@ class Session:
         return f"{program()} {text}{named}"
 
 
-def print_json(outcomes: "Sequence[Outcome]") -> None:
+def print_json(outcomes: "Sequence[Outcome[Answer]]") -> None:
     """Print what came of it for tools."""
     click.echo(json.dumps({"nodes": [each.as_json() for each in outcomes]}, indent=2))
 
 
-def _results(outcomes: "Sequence[Outcome]") -> list[tuple[str, Json]]:
+def _results(outcomes: "Sequence[Outcome[Answer]]") -> list[tuple[str, Answer]]:
     return [(each.seat.title, each.result) for each in outcomes if each.result is not None]
 
 
-def _print_skipped(outcomes: "Sequence[Outcome]") -> None:
+def _print_skipped(outcomes: "Sequence[Outcome[Answer]]") -> None:
     for each in outcomes:
         if each.skipped and each.error:
             click.echo(f"{each.seat.title}: skipped: {each.error.what}")
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number of things, as `1 device` or `2 devices`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

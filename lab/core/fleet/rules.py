@@ -10,6 +10,7 @@ from fake_plugin.faults.fault import misfit as misfit_of_call
 from fake_plugin.fleet.offering import devices_of
 from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.breakage import Breakage, Kind, misfit
+from lab.core.counted import counted
 from lab.core.fleet.document import FaultEntry, FlapEntry
 from lab.core.fleet.findings import Finding, KeyPath, shown
 from lab.core.fleet.pool_document import PoolEntry
@@ -57,7 +58,7 @@ def _node_names(index: int, pool: PoolEntry) -> Iterator[Finding]:
     here = ("pools", index, "nodeNames")
     names = pool.node_names
     if names is not None and len(names) != pool.nodes:
-        what = f"has {_counted(len(names), 'name')} where nodes is {pool.nodes}"
+        what = f"has {counted(len(names), 'name')} where nodes is {pool.nodes}"
         remedy = f"set nodes to {len(names)}, or correct the names"
         yield Finding(here, what, "one name for each node", remedy)
     seen: set[str] = set()
@@ -179,7 +180,3 @@ def _reason(here: KeyPath, flap: FlapEntry, share: Share | None) -> Iterator[Fin
 def _unknown(path: KeyPath, node: str, members: Collection[str]) -> Finding:
     known = ", ".join([*members][:5]) + (", …" if len(members) > 5 else "")  # noqa: PLR2004
     return Finding(path, f"is {shown(node)}, a node that no pool has", f"nodes: {known}")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

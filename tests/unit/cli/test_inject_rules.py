@@ -5,8 +5,6 @@ import pytest
 from fake_plugin.faults.fault import Hang
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.script import Turn
-from lab.cli.inject.calls import ANSWERS, CALLS
-from lab.cli.inject.health import ECC
 from tests.unit.cli.two_nodes import NPU, Output, broken, inject
 from tests.unit.stand_ins.plugin import Plugin
 
@@ -50,15 +48,6 @@ def test_a_stream_is_dropped(plugins: tuple[Plugin, Plugin], capsys: Output) -> 
     assert inject("fault", "Allocate", "--drop", "0s") == 2
     assert "Allocate has no stream that could be dropped" in capsys.readouterr().err
     assert [len(each.node.switchboard.book.entries()) for each in plugins] == [1, 1]
-
-
-def test_words_of_the_options_are_those_of_the_plugin() -> None:
-    """They are written down again, since the plugin's modules take their time to load."""
-    from fake_plugin.faults import fault  # noqa: PLC0415 - see above
-    from fake_plugin.hardware import breakage  # noqa: PLC0415
-
-    assert (CALLS, ANSWERS) == (fault.CALLS, fault.WRONG_ANSWERS)
-    assert (breakage.SINGLE_BIT, breakage.DOUBLE_BIT) == ECC
 
 
 def test_a_socket_is_removed(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:

@@ -2,21 +2,30 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from fake_plugin.faults.fault import Delay
 from fake_plugin.fleet.plan import Plan, Share
 from lab.cluster import reading
 from lab.cluster.client import Client
 from lab.cluster.connection import ApiFailed
-from lab.cluster.plugin_api import PluginApi, PluginRefused
+from lab.cluster.plugin.api import PluginApi, PluginRefused, written
+from lab.cluster.plugin.journal import Journal
+from lab.cluster.plugin.rules import Rule, Rules
 from lab.core.errors import CheckFailed, UsageError
 from lab.core.exit_codes import ExitCode
 from tests.unit.stand_ins.api_server import GPU, FakeApi, pod
 from tests.unit.stand_ins.plugin import TOKEN, Plugin
 
 PORT = 9441
+
+
+@dataclass(frozen=True)
+class Anything:
+    """An answer of which nothing is expected."""
 
 
 @pytest.fixture
@@ -31,13 +40,13 @@ def plugin(api: FakeApi, tmp_path: Path) -> Plugin:
 def of_pod(client: Client, token: str = TOKEN, waiting: dict[str, str] | None = None) -> PluginApi:
     """Return the API of the plugin in a pod."""
     found = reading.pod(pod("plugin-1", "t-lab-worker", waiting=waiting))
-    return PluginApi(client, found, PORT, token, "t-lab")
+    return PluginApi(client, lambda: found, PORT, token, "t-lab")
 
 
 @pytest.mark.usefixtures("plugin")
 def test_calls_go_by_the_proxy_of_the_pod(client: Client, api: FakeApi) -> None:
     """With the token in a header that the proxy passes on."""
-    assert of_pod(client).get("/v1/journal", {"since": "7"}) == {"calls": [], "next": 1, "open": []}
+    assert of_pod(client).get("/v1/journal", Journal, {"since": "7"}) == Journal((), 1, ())
     request = api.requests[-1]
     parent = "/api/v1/namespaces/kube-system/pods/plugin-1:9441/proxy"
     assert (request.method, request.path) == ("GET", f"{parent}/v1/journal")
@@ -45,19 +54,26 @@ def test_calls_go_by_the_proxy_of_the_pod(client: Client, api: FakeApi) -> None:
 
 
 def test_what_is_asked_is_done(client: Client, plugin: Plugin) -> None:
-    """Bodies are JSON, and so are answers."""
+    """Bodies are JSON, and answers are values."""
     plugin_api = of_pod(client)
-    rule = plugin_api.post("/v1/faults", {"call": "Allocate", "hang": True})
-    assert [each.fault.id for each in plugin.node.switchboard.book.entries()] == [rule["id"]]
-    assert plugin_api.delete("/v1/faults", rule["id"]) == {"removed": 1}
-    assert plugin_api.post("/v1/clear")["rules"] == 0
+    rule = plugin_api.post("/v1/faults", Rule, {"call": "Allocate", "hang": True})
+    assert [each.fault for each in plugin.node.switchboard.book.entries()] == [rule.fault]
+    plugin_api.delete(f"/v1/faults/{rule.fault.id}", Anything)
+    assert plugin.node.switchboard.book.entries() == ()
+
+
+def test_an_answer_is_written_as_it_came(client: Client, plugin: Plugin) -> None:
+    """For tools, which know the control API's words."""
+    plugin.node.switchboard.book.add("Allocate", Delay(0.5), nth=2)
+    answer = of_pod(client).get("/v1/faults", Rules)
+    assert written(answer) == json.loads(plugin.ask("GET", "/v1/faults"))
 
 
 @pytest.mark.usefixtures("plugin")
 def test_a_refusal_has_the_plugins_own_words(client: Client) -> None:
     """It is about what the user asked for: exit code 2."""
     with pytest.raises(PluginRefused) as caught:
-        of_pod(client).post("/v1/health", {"devices": ["7"], "becomes": "unhealthy"})
+        of_pod(client).post("/v1/health", Anything, {"devices": ["7"], "becomes": "unhealthy"})
     error = caught.value
     assert isinstance(error, UsageError)
     assert error.exit_code is ExitCode.USAGE
@@ -70,7 +86,7 @@ def test_a_refusal_has_the_plugins_own_words(client: Client) -> None:
 def test_a_rule_that_is_broken_is_not_something_missing(client: Client) -> None:
     """The same call is wrong on every node."""
     with pytest.raises(PluginRefused) as caught:
-        of_pod(client).post("/v1/health", {"all": True, "becomes": "ill"})
+        of_pod(client).post("/v1/health", Anything, {"all": True, "becomes": "ill"})
     assert (caught.value.missing, caught.value.where) == (False, "")
 
 
@@ -78,7 +94,7 @@ def test_a_rule_that_is_broken_is_not_something_missing(client: Client) -> None:
 def test_a_wrong_token_is_mended_by_up(client: Client) -> None:
     """The lab's own is not what the pod has."""
     with pytest.raises(CheckFailed) as caught:
-        of_pod(client, "another-token-0123456789").get("/v1/node")
+        of_pod(client, "another-token-0123456789").get("/v1/node", Anything)
     assert caught.value.render() == (
         "the plugin does not take the lab's token: the token is wrong\n"
         "  where: plugin-1\n"
@@ -91,7 +107,7 @@ def test_a_pod_that_does_not_listen_is_told(client: Client) -> None:
     """With its state, the server's words, and where to look."""
     waiting = {"reason": "CrashLoopBackOff", "message": "back-off 10s"}
     with pytest.raises(ApiFailed) as caught:
-        of_pod(client, waiting=waiting).get("/v1/node")
+        of_pod(client, waiting=waiting).get("/v1/node", Anything)
     assert caught.value.render() == (
         "the plugin does not answer\n"
         "  where: pod plugin-1 (Pending CrashLoopBackOff: back-off 10s)\n"
@@ -106,7 +122,7 @@ def test_a_pod_that_does_not_listen_is_told(client: Client) -> None:
     ("status", "content", "what"),
     [
         (500, {"error": dict.fromkeys(("what", "where", "seen", "remedy"), "x")}, "x"),
-        (200, "no object", "the plugin does not answer"),
+        (200, "no object", "the plugin's answer is not what this gpulab expects"),
         (502, {"other": 1}, "the plugin does not answer"),
     ],
 )
@@ -120,7 +136,7 @@ def test_what_no_plugin_says_is_told(
 
     api.listening[f"plugin-1:{PORT}"] = answer
     with pytest.raises(CheckFailed) as caught:
-        of_pod(client).get("/v1/node")
+        of_pod(client).get("/v1/node", Anything)
     assert caught.value.what == what
 
 
@@ -128,5 +144,28 @@ def test_a_server_that_is_away_is_told(api: FakeApi, client: Client) -> None:
     """As by every other call of it."""
     api.refusal = (403, "Forbidden", "you may not")
     with pytest.raises(ApiFailed) as caught:
-        of_pod(client).get("/v1/node")
+        of_pod(client).get("/v1/node", Anything)
     assert caught.value.seen == "you may not"
+
+
+def test_an_answer_of_another_version_is_told(client: Client, api: FakeApi) -> None:
+    """With the place in it, and what brings lab and gpulab together."""
+    api.listening[f"plugin-1:{PORT}"] = lambda *_: (200, b'{"calls": [], "next": "1", "open": []}')
+    with pytest.raises(CheckFailed) as caught:
+        of_pod(client).get("/v1/journal", Journal)
+    assert caught.value.render() == (
+        "the plugin's answer is not what this gpulab expects\n"
+        "  where: GET /v1/journal of pod plugin-1\n"
+        "  seen:  next: Input should be a valid integer\n"
+        "  next:  where another version of gpulab made the lab, bring it up to date\n"
+        "         $ gpulab up --name t-lab"
+    )
+
+
+def test_a_rule_of_another_version_is_told(client: Client, api: FakeApi) -> None:
+    """One by which calls go wrong in a way that this gpulab does not know."""
+    rule = b'{"id": "rule-1", "call": "Allocate", "melts": true, "seen": 0, "hit": 0}'
+    api.listening[f"plugin-1:{PORT}"] = lambda *_: (200, rule)
+    with pytest.raises(CheckFailed) as caught:
+        of_pod(client).get("/v1/faults/rule-1", Rule)
+    assert "melts is not something that this plugin acts on" in caught.value.seen

@@ -34,6 +34,10 @@ class Plugin:
         self.node = Node(inventory, Switchboard(), script, readiness, bool)
         self._routes = Routes(self.node, TokenFile(folder / "token"), lambda _: answer({}))
 
+    def ask(self, method: str, path: str) -> bytes:
+        """Return what is answered to a call with the right token, and no body."""
+        return self.answer(method, path, {"X-Gpulab-Token": TOKEN}, b"")[1]
+
     def answer(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, bytes]:

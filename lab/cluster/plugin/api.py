@@ -4,12 +4,14 @@ Its errors come back as the lab's, with the plugin's own words for what, where, 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Final, TypeVar, cast
 
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from fake_plugin.errors import WrongUse
 from lab.cluster.client import Client
 from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Pod
@@ -34,7 +36,8 @@ _CONFLICTS: Final = {
     "/v1/sockets/remove": "wait until it is registered; nothing was changed",
 }
 
-Json = dict[str, Any]
+Body = Mapping[str, object]
+Answer = TypeVar("Answer")
 
 
 class PluginRefused(UsageError):
@@ -56,80 +59,87 @@ class PluginRefused(UsageError):
 
 @dataclass(frozen=True)
 class PluginApi:
-    """The API of the plugin in a pod.
+    """The API of the plugin in a pod, which is looked for at each call: it may have been replaced.
 
-    Every call raises `PluginRefused` where the plugin says no, `CheckFailed` where it cannot be
-    asked, and `ApiFailed` where the API server cannot be.
+    Each call is told what it is to be answered with, a class of values. It raises `PluginRefused`
+    where the plugin says no, `CheckFailed` where it cannot be asked or makes no sense, `ApiFailed`
+    where the API server cannot be asked, and what `find_pod` raises.
     """
 
     client: Client
-    pod: Pod
+    find_pod: Callable[[], Pod]
     port: int
     token: str
     lab: str
 
-    def get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
+    def get(
+        self, path: str, answer: type[Answer], query: Mapping[str, str] | None = None
+    ) -> Answer:
         """Return what is at a path."""
-        return self._call("GET", path, query=query)
+        return self._call("GET", path, answer, query=query)
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Json:
+    def post(self, path: str, answer: type[Answer], body: Body | None = None) -> Answer:
         """Have something done; return what came of it."""
-        return self._call("POST", path, body=body or {})
+        return self._call("POST", path, answer, body=body or {})
 
-    def delete(self, path: str, name: str = "") -> Json:
-        """Remove what is at a path, or the thing of that name there."""
-        return self._call("DELETE", f"{path}/{quote(name, safe='')}" if name else path)
+    def delete(self, path: str, answer: type[Answer]) -> Answer:
+        """Remove what is at a path."""
+        return self._call("DELETE", path, answer)
 
     def _call(
         self,
         method: str,
         path: str,
+        answer: type[Answer],
         query: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
-    ) -> Json:
+        body: Body | None = None,
+    ) -> Answer:
+        pod = self.find_pod()
+        asked = tuple((query or {}).items())
+        headers = {_HEADER: self.token}
         status, content = self.client.call_pod(
-            self.pod,
-            self.port,
-            method,
-            path,
-            tuple((query or {}).items()),
-            body,
-            {_HEADER: self.token},
+            pod, self.port, method, path, asked, dict(body) if body is not None else None, headers
         )
-        found = _parsed(content)
-        if status < HTTPStatus.BAD_REQUEST and found is not None:
-            return found
-        raise self._error(status, path, found, content)
+        if status >= HTTPStatus.BAD_REQUEST:
+            raise self._error(pod, status, path, content)
+        try:
+            return TypeAdapter(answer).validate_json(content, strict=True)
+        except (ValidationError, WrongUse) as problem:
+            raise CheckFailed(
+                "the plugin's answer is not what this gpulab expects",
+                where=f"{method} {path} of pod {pod.name}",
+                seen=_first_problem(problem),
+                remedy="where another version of gpulab made the lab, bring it up to date",
+                commands=(f"gpulab up --name {self.lab}",),
+            ) from problem
 
-    def _error(
-        self, status: int, path: str, found: Json | None, content: bytes
-    ) -> CheckFailed | UsageError:
-        match found:
+    def _error(self, pod: Pod, status: int, path: str, content: bytes) -> CheckFailed | UsageError:
+        match _parsed(content):
             case {"error": {"what": str(what), "where": where, "seen": seen, "remedy": remedy}}:
                 pass
             case {"kind": "Status", "message": str(message)}:
-                return self._unreachable(message)
+                return self._unreachable(pod, message)
             case _:
-                return self._unreachable(content.decode(errors="replace")[:200])
+                return self._unreachable(pod, content.decode(errors="replace")[:200])
         if status == HTTPStatus.UNAUTHORIZED:
             return CheckFailed(
                 f"the plugin does not take the lab's token: {what}",
-                where=self.pod.name,
+                where=pod.name,
                 remedy="give it the token that the lab has; it takes up to two minutes to arrive",
                 commands=(f"gpulab up --name {self.lab}",),
             )
         if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            return PluginRefused(what, seen=seen, status=status, path=path, lab=self.lab)
-        return CheckFailed(what, where=where, seen=seen, remedy=remedy)
+            return PluginRefused(what, seen=str(seen), status=status, path=path, lab=self.lab)
+        return CheckFailed(what, where=str(where), seen=str(seen), remedy=str(remedy))
 
-    def _unreachable(self, seen: str) -> ApiFailed:
-        state = " ".join(filter(None, (self.pod.phase, self.pod.waiting)))
+    def _unreachable(self, pod: Pod, seen: str) -> ApiFailed:
+        state = " ".join(filter(None, (pod.phase, pod.waiting)))
         return ApiFailed(
             "the plugin does not answer",
-            where=f"pod {self.pod.name} ({state})",
+            where=f"pod {pod.name} ({state})",
             seen=seen,
             remedy="see what it says",
-            commands=(f"gpulab logs {self.pod.node} --name {self.lab}",),
+            commands=(f"gpulab logs {pod.node} --name {self.lab}",),
         )
 
 
@@ -139,9 +149,22 @@ def _remedy(status: int, path: str) -> str:
     return _REMEDIES.get(status, _REMEDY)
 
 
-def _parsed(content: bytes) -> Json | None:
+def written(answer: object) -> JsonValue:
+    """Return an answer as the plugin has given it; what is left out there is so here."""
+    adapter = TypeAdapter(type(answer))
+    found = adapter.dump_python(answer, mode="json", by_alias=True, exclude_defaults=True)
+    return cast("JsonValue", found)
+
+
+def _parsed(content: bytes) -> object:
     try:
-        found = json.loads(content)
+        return json.loads(content)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+
+
+def _first_problem(problem: ValidationError | WrongUse) -> str:
+    if isinstance(problem, WrongUse):
+        return problem.what
+    first = problem.errors(include_url=False)[0]
+    return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
