@@ -26,6 +26,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "logs": ("lab.cli.logs:logs", "Print what the device plugins say."),
     "inject": ("lab.cli.inject:inject", "Break devices and calls, and mend them."),
     "journal": ("lab.cli.journal:journal", "Print the calls between kubelet and plugins."),
+    "node": ("lab.cli.node:node", "Restart nodes and kubelets."),
+    "conform": ("lab.cli.conform:conform", "Try a device plugin of your own against the contract."),
     "doctor": ("lab.cli.doctor:doctor", "Check whether this machine can run a lab."),
     "image": ("lab.cli.image:image", "Build the images that a lab runs on."),
     "version": ("lab.cli.version:version", "Print the versions of the lab and what it pins."),

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from lab.cli.options import DEFAULT_NAME
+
 NAME: Final = "gpulab"
 
 
@@ -18,6 +20,11 @@ def program() -> str:
     if Path(started_as).name != NAME or shutil.which(NAME):
         return NAME
     return shlex.quote(started_as)
+
+
+def of_lab(name: str, arguments: str) -> str:
+    """Return a command of a lab, to paste; the default's name is left out."""
+    return f"{program()} {arguments}" + ("" if name == DEFAULT_NAME else f" --name {name}")
 
 
 def to_paste(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from lab.cli.options import DEFAULT_NAME, finite, name_option, output_option
+from lab.cli.options import finite, name_option, output_option
 
 if TYPE_CHECKING:
     from lab.core.fleet import Fleet
@@ -81,10 +81,9 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
 
 
 def _next_commands(status: "LabStatus", fleet: "Fleet") -> tuple[str, ...]:
-    from lab.cli.program import program
+    from lab.cli.program import of_lab
     from lab.core.fleet import Fleet
 
-    named = "" if status.name == DEFAULT_NAME else f" --name {status.name}"
     node = next(each.name for each in status.nodes if each.pool)
     chapters = fleet == Fleet.default() and _EXAMPLE.exists()
     return (
@@ -93,21 +92,20 @@ def _next_commands(status: "LabStatus", fleet: "Fleet") -> tuple[str, ...]:
         f"  export KUBECONFIG={shlex.quote(status.kubeconfig)}",
         f"  kubectl get node {node} -o jsonpath='{{.status.allocatable}}{{\"\\n\"}}'",
         *(_FIRST_POD if chapters else ()),
-        f"  {program()} logs {node}{named}",
-        f"  {program()} down{named}",
+        f"  {of_lab(status.name, f'logs {node}')}",
+        f"  {of_lab(status.name, 'down')}",
     )
 
 
 def _held_back(name: str, fleet: "Fleet | None") -> tuple[str, ...]:
     """Return what the faults of the placed fleet hold back, and how to let it come."""
-    from lab.cli.program import program
+    from lab.cli.program import of_lab
     from lab.core.fleet import held_back, holdings
 
-    named = "" if name == DEFAULT_NAME else f" --name {name}"
     held = holdings(held_back(fleet)) if fleet else ()
     lines = (
         f"held back: {each.what} ({each.does}); to let it come: "
-        f"{program()} inject clear {each.rule}{named}"
+        f"{of_lab(name, f'inject clear {each.rule}')}"
         for each in held
     )
     return ("", *lines) if held else ()

@@ -21,6 +21,7 @@ DEVICE_PLUGIN_DIR: Final = "/var/lib/kubelet/device-plugins"
 RESTART_KUBELET: Final = ("systemctl", "restart", "kubelet")
 STOP_KUBELET: Final = ("systemctl", "stop", "kubelet")
 START_KUBELET: Final = ("systemctl", "start", "kubelet")
+IS_RUNNING: Final = ("systemctl", "is-active", "--quiet", "kubelet")
 _DOES: Final[Mapping[Ability, str]] = {
     "run": "run a command on a node",
     "restart_kubelet": "restart a kubelet",
@@ -46,7 +47,7 @@ class NodeAccess(Protocol):
 
     A method that is not in `can` raises `NotOffered`. All of them raise a `LabError` where they
     are not done, and return when they are: a kubelet that was restarted runs, but need not have
-    reported to the API server yet, see `lab.install.ready_again`.
+    reported to the API server yet, see `lab.install.nodes`.
     """
 
     @property
@@ -72,8 +73,8 @@ class NodeAccess(Protocol):
         """Stop a kubelet, until `start_kubelet`; containers run on."""
         ...
 
-    def start_kubelet(self, node: str) -> None:
-        """Start a kubelet that was stopped; of one that runs nothing becomes."""
+    def start_kubelet(self, node: str) -> bool:
+        """Start a kubelet; return whether it was stopped. Of one that runs nothing becomes."""
         ...
 
     def restart(self, node: str) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from lab.cluster.access import (
     ABILITIES,
     DEVICE_PLUGIN_DIR,
+    IS_RUNNING,
     RESTART_KUBELET,
     START_KUBELET,
     STOP_KUBELET,
@@ -42,9 +43,12 @@ class KindAccess:
         """See `NodeAccess.stop_kubelet`."""
         self.run(node, STOP_KUBELET, timeout=_SECONDS)
 
-    def start_kubelet(self, node: str) -> None:
+    def start_kubelet(self, node: str) -> bool:
         """See `NodeAccess.start_kubelet`."""
+        if self.run(node, IS_RUNNING, check=False, timeout=_SECONDS).ok:
+            return False
         self.run(node, START_KUBELET, timeout=_SECONDS)
+        return True
 
     def restart(self, node: str) -> None:
         """See `NodeAccess.restart`."""

@@ -33,7 +33,6 @@ def test_every_ability_is_a_method(access: NodeAccess) -> None:
     [
         ("restart_kubelet", f"exec {WORKER} systemctl restart kubelet"),
         ("stop_kubelet", f"exec {WORKER} systemctl stop kubelet"),
-        ("start_kubelet", f"exec {WORKER} systemctl start kubelet"),
         ("restart", f"restart {WORKER}"),
     ],
 )
@@ -43,6 +42,18 @@ def test_a_node_of_kind_is_a_container(
     """Its systemd has the kubelet, and its restart is a reboot."""
     getattr(access, ability)(WORKER)
     assert engine.state()["calls"][-1] == called
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_kubelet_is_started_where_it_was_stopped(
+    access: NodeAccess, engine: FakeEngine, *, stopped: bool
+) -> None:
+    """And whoever asks is told whether it was: else there is nothing to wait for."""
+    if stopped:
+        access.stop_kubelet(WORKER)
+    assert access.start_kubelet(WORKER) == stopped
+    assert len(engine.calls(f"exec {WORKER} systemctl start kubelet")) == stopped
+    assert engine.state()["without_kubelet"] == []
 
 
 def test_a_command_runs_in_the_node(access: NodeAccess, engine: FakeEngine) -> None:

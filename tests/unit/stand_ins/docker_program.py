@@ -2,7 +2,8 @@
 
 The file holds `containers` and `images` as `docker inspect` prints them, the answer of `info`, and
 what goes wrong: `away` is printed instead of any answer, `stubborn` when containers are to be
-removed, `late` are containers that appear after as many listings. `calls` keeps what was asked.
+removed, `late` are containers that appear after as many listings. `calls` keeps what was asked,
+`without_kubelet` the nodes whose kubelet was stopped.
 """
 
 import fcntl
@@ -84,6 +85,18 @@ def _execute(state: State, arguments: list[str]) -> int:
         state["sent"][node] = [" ".join(command), sent]
     elif "ls" in command and node in state["sent"]:
         sys.stdout.write(command[-1].removeprefix("name=="))
+    elif command[0] == "systemctl":
+        return _systemctl(state, node, command[1])
+    return 0
+
+
+def _systemctl(state: State, node: str, verb: str) -> int:
+    """Answer for a node's kubelet, with systemd's own code for one that is not active."""
+    if verb == "is-active":
+        return 3 if node in state["without_kubelet"] else 0
+    state["without_kubelet"] = [each for each in state["without_kubelet"] if each != node]
+    if verb == "stop":
+        state["without_kubelet"].append(node)
     return 0
 
 

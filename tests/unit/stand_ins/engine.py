@@ -31,6 +31,7 @@ EMPTY: dict[str, Any] = {
     "late": [],
     "calls": [],
     "sent": {},
+    "without_kubelet": [],
 }
 #: What a test's PATH gets under these names. Docker's starts without packages, as it is run often.
 DOCKER = f'exec {sys.executable} -IS {docker_program.__file__} "$@"'
