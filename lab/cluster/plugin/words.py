@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Final, Self
 
-from fake_plugin.files import mapping
 from fake_plugin.errors import WrongUse
+from fake_plugin.files.mapping import Mapping
 from lab.core.errors import UsageError
 
 _NOWHERE: Final = Path()
