@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from lab.cluster.objects import Node, Pod
@@ -42,7 +43,7 @@ class Rollout:
         ends = time.monotonic() + timeout
         late = self._wait_for_plugins(timeout, step)
         for nodes in self.client.node_changes(max(0, ends - time.monotonic())):
-            seen = [*missing(nodes, self.fleet), *late]
+            seen = [*missing(nodes, self._due), *late]
             if not seen:
                 return
             step.update(seen[0])
@@ -69,12 +70,16 @@ class Rollout:
         ready = {pod.node for pod in current if pod.ready}
         # A plugin is ready when the kubelet watches all of its resources: there it never is.
         running = {pod.node for pod in current if pod.phase == "Running" and not pod.waiting}
-        held = {each.node for each in held_back(self.fleet)}
         return [
             f"{node}: the plugin of this fleet is not ready"
-            for node in wanted_by(self.fleet)
-            if node not in (ready | running if node in held else ready)
+            for node, devices in wanted_by(self.fleet).items()
+            if node not in (ready if devices == self._due[node] else ready | running)
         ]
+
+    @cached_property
+    def _due(self) -> Wanted:
+        # Every rule is looked at for every resource, and this is asked for at every change.
+        return due_by(self.fleet)
 
 
 def wanted_by(fleet: Fleet) -> Wanted:
@@ -85,20 +90,25 @@ def wanted_by(fleet: Fleet) -> Wanted:
     return wanted
 
 
-def missing(nodes: Iterable[Node], fleet: Fleet) -> list[str]:
-    """Return what keeps a lab from being ready, a line each: nodes, and devices of the fleet.
-
-    Devices that the fleet's own faults hold back do not count.
-    """
+def due_by(fleet: Fleet) -> Wanted:
+    """Return what is wanted, without what the fleet's own faults hold back."""
     held = {(each.node, each.resource) for each in held_back(fleet)}
+    return {
+        node: {name: count for name, count in devices.items() if (node, name) not in held}
+        for node, devices in wanted_by(fleet).items()
+    }
+
+
+def missing(nodes: Iterable[Node], due: Wanted) -> list[str]:
+    """Return what keeps a lab from being ready, a line each: nodes, and devices that are due."""
     shown = {node.name: node for node in nodes}
     lines = [f"{name}: the node is not Ready" for name, node in shown.items() if not node.ready]
-    for name, devices in wanted_by(fleet).items():
+    for name, devices in due.items():
         allocatable = shown[name].allocatable if name in shown else {}
         lines += [
             f"{name}: {resource} {allocatable.get(resource, 0)} of {count}"
             for resource, count in devices.items()
-            if allocatable.get(resource, 0) != count and (name, resource) not in held
+            if allocatable.get(resource, 0) != count
         ]
     return lines
 

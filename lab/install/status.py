@@ -12,7 +12,7 @@ from lab.core.errors import NotReady
 from lab.core.fleet import Fleet
 from lab.install.backend import Backend
 from lab.install.backends import backend_of
-from lab.install.rollout import NAMESPACE, SELECTOR, missing
+from lab.install.rollout import NAMESPACE, SELECTOR, due_by, missing
 from lab.install.site import Site
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
@@ -137,7 +137,7 @@ def observe(lab: RunningLab) -> LabStatus:
         backend=lab.record.backend,
         kubernetes=lab.client.version(),
         kubeconfig=str(lab.folder.kubeconfig),
-        ready=fleet is not None and not missing(nodes, fleet),
+        ready=fleet is not None and not missing(nodes, due_by(fleet)),
         nodes=tuple(_node_status(node, pods, fleet, lab.access) for node in nodes),
         plugins=tuple(_plugin_status(pod) for pod in lab.client.pods(NAMESPACE, SELECTOR)),
     )

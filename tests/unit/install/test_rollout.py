@@ -10,7 +10,8 @@ from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet, Pool
 from lab.core.fleet.model import NodeFault
 from lab.core.progress import Progress, Step
-from lab.install.rollout import REVISION, Rollout, missing, wanted_by
+from lab.install import rollout as rollout_module
+from lab.install.rollout import REVISION, Rollout, Wanted, due_by, missing, wanted_by
 from tests.unit.stand_ins.api_server import GPU, FakeApi, Json, node, pod
 
 NPU = "npu.example.com/chip"
@@ -135,7 +136,7 @@ def test_node_that_is_not_ready_keeps_a_lab_from_being_ready(client: Client, api
     """Also one outside of the fleet, such as the control plane: `up` and `status` say the same."""
     api.add(node("t-lab-control-plane", ready=False), node("t-lab-worker", devices=2))
     placed = Fleet.default().placed_on(["t-lab-worker"])
-    assert missing(client.nodes(), placed) == ["t-lab-control-plane: the node is not Ready"]
+    assert missing(client.nodes(), due_by(placed)) == ["t-lab-control-plane: the node is not Ready"]
 
 
 @pytest.fixture
@@ -147,6 +148,24 @@ def held(client: Client) -> Rollout:
     )
     refused = NodeFault(None, Fault("fleet-1", "Register", Fail("no"), NPU))
     return Rollout(client, Fleet(pools, faults=(refused,)), NEW)
+
+
+def test_what_is_held_back_is_worked_out_once(
+    held: Rollout, api: FakeApi, step: Step, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many changes are seen until it comes."""
+    worked_out: list[Fleet] = []
+
+    def due(fleet: Fleet) -> Wanted:
+        worked_out.append(fleet)
+        return due_by(fleet)
+
+    monkeypatch.setattr(rollout_module, "due_by", due)
+    api.add(node("t-lab-worker", devices=1))
+    api.pods = [unready(plugin(NEW))]
+    with pytest.raises(TimedOut):
+        held.wait(0.1, step, "t-lab")
+    assert worked_out == [held.fleet]
 
 
 def unready(found: Json) -> Json:
