@@ -1,7 +1,7 @@
 """What the lab knows of the objects in a cluster: small values, free of any client library."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -34,6 +34,7 @@ class Container:
 
     `reason` and `message` are those of its state; `exit_code` is None as long as it has none. `id`
     is the runtime's, "" before there is a container. `started` and `finished` are of its last run.
+    `devices` are the IDs by resource: a kubelet from 1.36 on tells them, but of no init container.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Container:
     exit_code: int | None = None
     started: datetime | None = None
     finished: datetime | None = None
+    devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def waits_for(self) -> str:
@@ -55,12 +57,23 @@ class Container:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """A condition of a pod: whether it is so, why, and since when, to the second."""
+
+    status: str
+    reason: str
+    message: str
+    since: datetime | None
+
+
+@dataclass(frozen=True)
 class Pod:
     """A pod: where it runs, its phase, its containers, and what the scheduler has said last.
 
-    `requests` holds what the scheduler counts, extended resources only. `unscheduled` is why it has
-    no node, in the scheduler's words. `reason` and `message` are those of a pod that has failed.
-    `terminating` says that it is being deleted.
+    `requests` holds what the scheduler counts, extended resources only, and `limits` what each
+    container may have, init containers first. `unscheduled` is why it has no node, in the
+    scheduler's words. `reason` and `message` are those of a pod that has failed. `terminating` says
+    that it is being deleted. `conditions` are by their types.
     """
 
     namespace: str
@@ -77,6 +90,8 @@ class Pod:
     created: datetime | None
     images: tuple[str, ...]
     requests: Mapping[str, int]
+    limits: Mapping[str, Mapping[str, int]]
+    conditions: Mapping[str, Condition]
     containers: tuple[Container, ...]
     init_containers: tuple[Container, ...]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubernetes.utils.quantity import parse_quantity
 
-from lab.cluster.objects import Container, Event, Node, Pod
+from lab.cluster.objects import Condition, Container, Event, Node, Pod
 
 Json = Mapping[str, Any]
 
@@ -51,8 +51,22 @@ def pod(found: Json) -> Pod:
         created=_moment(meta.get("creationTimestamp")),
         images=tuple(each["image"] for each in spec["containers"]),
         requests=requests(spec),
+        limits={
+            each["name"]: extended_resources(each.get("resources", {}).get("limits", {}))
+            for each in (*spec.get("initContainers", ()), *spec["containers"])
+        },
+        conditions={kind: _condition(each) for kind, each in conditions.items()},
         containers=tuple(map(_container, status.get("containerStatuses", ()))),
         init_containers=tuple(map(_container, status.get("initContainerStatuses", ()))),
+    )
+
+
+def _condition(found: Json) -> Condition:
+    return Condition(
+        status=found["status"],
+        reason=found.get("reason", ""),
+        message=found.get("message", ""),
+        since=_moment(found.get("lastTransitionTime")),
     )
 
 
@@ -70,6 +84,10 @@ def _container(found: Json) -> Container:
         exit_code=about.get("exitCode"),
         started=_moment(about.get("startedAt")),
         finished=_moment(about.get("finishedAt")),
+        devices={
+            each["name"]: tuple(held["resourceID"] for held in each.get("resources", ()))
+            for each in found.get("allocatedResourcesStatus", ())
+        },
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lab.cluster import reading
-from lab.cluster.objects import Container, Event, Node, Pod
+from lab.cluster.objects import Condition, Container, Event, Node, Pod
 
 GPU = "fake.example.com/device"
 LATER = "2026-12-01T10:00:05Z"
@@ -147,6 +147,28 @@ def test_requests_are_counted_as_the_scheduler_does(
 def test_pod_without_devices_requests_none() -> None:
     """Processor time is not the lab's business."""
     assert reading.requests({"containers": [asking(), {"name": "bare"}]}) == {}
+
+
+def test_limits_are_told_by_container() -> None:
+    """The kubelet allocates by limits, for one container after the other."""
+    init = {"name": "i", "image": "i", "resources": {"limits": {"cpu": "1", GPU: "2"}}}
+    assert pod_of({}, initContainers=[init]).limits == {"i": {GPU: 2}, "c": {}}
+
+
+def test_devices_of_a_container_are_read() -> None:
+    """A kubelet from 1.36 on says which ones a container holds."""
+    held = [{"name": GPU, "resources": [{"resourceID": "b", "health": "Healthy"}]}]
+    status = container("c", 0, running={}) | {"allocatedResourcesStatus": held}
+    assert pod_of({"containerStatuses": [status]}).containers[0].devices == {GPU: ("b",)}
+
+
+def test_conditions_are_read() -> None:
+    """With the moment since when it is so."""
+    said = {"status": "False", "reason": "Unschedulable", "message": "0/2 nodes"}
+    condition = {"type": "PodScheduled", "lastTransitionTime": LATER, **said}
+    assert pod_of({"conditions": [condition]}).conditions == {
+        "PodScheduled": Condition(**said, since=datetime.fromisoformat(LATER))
+    }
 
 
 def test_running_pod_is_read() -> None:
