@@ -20,19 +20,20 @@ from fake_plugin.fleet.plan import Answering, Share
 from fake_plugin.resources.device import Device
 
 NULL: Final = "/dev/null"
-_VARIABLE: Final = "GPULAB_VISIBLE_DEVICES"
+#: Has the devices of a container with one resource.
+VARIABLE: Final = "GPULAB_VISIBLE_DEVICES"
 
 
 def variables(resource: str, names: Iterable[str]) -> dict[str, str]:
     """Return the variables that name a container's devices of one resource."""
     value = ",".join(names)
-    return {_VARIABLE: value, variable_of(resource): value}
+    return {VARIABLE: value, variable_of(resource): value}
 
 
 def variable_of(resource: str) -> str:
     """Return the name of the variable that is the resource's own."""
     suffix = "".join(letter if letter.isalnum() else "_" for letter in resource)
-    return f"{_VARIABLE}_{suffix.upper()}"
+    return f"{VARIABLE}_{suffix.upper()}"
 
 
 def units(devices: Iterable[Device]) -> list[str]:

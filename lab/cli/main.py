@@ -28,6 +28,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "journal": ("lab.cli.journal:journal", "Print the calls between kubelet and plugins."),
     "node": ("lab.cli.node:node", "Restart nodes and kubelets."),
     "conform": ("lab.cli.conform:conform", "Try a device plugin of your own against the contract."),
+    "run": ("lab.cli.run:run", "Run scenarios on the lab, and say what does not hold."),
+    "list": ("lab.cli.list:list_", "Show the scenarios."),
     "doctor": ("lab.cli.doctor:doctor", "Check whether this machine can run a lab."),
     "image": ("lab.cli.image:image", "Build the images that a lab runs on."),
     "version": ("lab.cli.version:version", "Print the versions of the lab and what it pins."),

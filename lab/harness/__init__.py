@@ -9,14 +9,14 @@ A scenario imports these names from here and nothing else of the lab.
 
 from lab.harness.failure import ExpectationFailed
 from lab.harness.lab import Lab, Submitted
-from lab.harness.node import LabNode
+from lab.harness.node import NodeHandle
 from lab.harness.scenario import Scenario, scenario
 from lab.harness.workloads import container, deployment, pod
 
 __all__ = [
     "ExpectationFailed",
     "Lab",
-    "LabNode",
+    "NodeHandle",
     "Scenario",
     "Submitted",
     "container",

@@ -8,10 +8,11 @@ from lab.cluster.objects import Event, Pod
 from lab.core.clock import Clock
 from lab.core.errors import UsageError
 from lab.core.fleet import Fleet, FleetNode
+from lab.harness.afterwards import Afterwards
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
-from lab.harness.node import LabNode, only_resource
+from lab.harness.node import NodeHandle, only_resource
 from lab.harness.view import View
 from lab.install.status import RunningLab
 
@@ -30,6 +31,8 @@ class Lab:
     """One namespace of a running lab, its nodes, and the fleet that is on them."""
 
     def __init__(self, running: RunningLab, fleet: Fleet, namespace: str, view: View) -> None:
+        #: What is to be undone when the test is over, the latest first.
+        self.afterwards = Afterwards()
         self.running = running
         self.fleet = fleet
         self.namespace = namespace
@@ -67,7 +70,7 @@ class Lab:
         if submitted.kind == "Pod":
             self.expect(submitted).gone(within=within)
 
-    def node(self, name: str = "") -> LabNode:
+    def node(self, name: str = "") -> NodeHandle:
         """Return a node by the fleet's or the cluster's name for it; the fleet's only one for "".
 
         Raises `UsageError` for a name that is neither.
@@ -77,7 +80,7 @@ class Lab:
             members.setdefault(str(each.node_name), []).append(each)
         for node, here in members.items():
             if name in {node, *_names(here)} or (not name and len(members) == 1):
-                return LabNode(self.running, self.view, node, tuple(here))
+                return NodeHandle(self.running, self.view, self.afterwards, node, tuple(here))
         known = [
             each for node, here in members.items() for each in (*(one.name for one in here), node)
         ]
@@ -87,7 +90,7 @@ class Lab:
             remedy="name one of these",
         )
 
-    def nodes(self) -> tuple[LabNode, ...]:
+    def nodes(self) -> tuple[NodeHandle, ...]:
         """Return the nodes of the fleet."""
         names = dict.fromkeys(str(each.node_name) for each in self.fleet.nodes())
         return tuple(self.node(name) for name in names)
@@ -97,26 +100,22 @@ class Lab:
         return tuple(pod for pod in self.view.pods.all() if not app or pod.labels.get("app") == app)
 
     @overload
-    def expect(self, subject: LabNode) -> NodeExpectation: ...
+    def expect(self, subject: NodeHandle) -> NodeExpectation: ...
 
     @overload
     def expect(self, subject: Submitted | Pod) -> PodExpectation: ...
 
-    def expect(self, subject: LabNode | Submitted | Pod) -> NodeExpectation | PodExpectation:
+    def expect(self, subject: NodeHandle | Submitted | Pod) -> NodeExpectation | PodExpectation:
         """Return what can be expected of a node or of a pod."""
-        kubectl = f"kubectl --kubeconfig {self.running.folder.kubeconfig}"
-        if isinstance(subject, LabNode):
-            commands = (
-                f"{kubectl} describe node {subject.name}",
-                f"gpulab status --name {self.name}",
-            )
-            about = Expecting(self.view, f"node {subject.title}", tuple, commands)
-            return NodeExpectation(about, subject.name, lambda: subject.resource)
-        commands = (f"{kubectl} describe pod {subject.name} --namespace {subject.namespace}",)
-        told = Expecting(
-            self.view, f"pod {subject.name}", lambda: self._events("Pod", subject.name), commands
-        )
-        return PodExpectation(told, self.running.client, subject.namespace, subject.name)
+        describe = f"kubectl --kubeconfig {self.running.folder.kubeconfig} describe"
+        if isinstance(subject, NodeHandle):
+            shown = (f"{describe} node {subject.name}", f"gpulab status --name {self.name}")
+            node = Expecting(self.view, f"node {subject.title}", tuple, shown)
+            return NodeExpectation(node, subject.name, lambda: subject.resource)
+        name, inside = subject.name, subject.namespace
+        told = (f"{describe} pod {name} --namespace {inside}",)
+        pod = Expecting(self.view, f"pod {name}", lambda: self._events("Pod", name), told)
+        return PodExpectation(pod, self.running.client, inside, name)
 
     def _events(self, kind: str, name: str) -> tuple[Event, ...]:
         found = [each for each in self.view.events.all() if (each.about, each.name) == (kind, name)]

@@ -1,14 +1,16 @@
 """What a lab's cluster holds now, and waits for it to be otherwise."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from lab.cluster import reading
 from lab.cluster.informer import Changes, Informer
 from lab.cluster.objects import Event, Node, Pod
 from lab.core.clock import Clock
+from lab.core.errors import Interrupted
 from lab.harness.sight import Met, NotYet, Sight
 from lab.install.rollout import NAMESPACE, SELECTOR
 
@@ -47,6 +49,8 @@ class View:
     plugins: Informer[Pod]
     pods: Informer[Pod]
     events: Informer[Event]
+    #: Set by who wants the waits of another thread to end.
+    ending: threading.Event = field(default_factory=threading.Event)
 
     def until(self, look: Callable[[], Sight], within: float) -> Outcome:
         """Look until what is awaited is so, or cannot become so, or the seconds are over.
@@ -73,7 +77,20 @@ class View:
                 return Outcome(sight, waited)
             self._wait_for_change(seen, min(lasting - waited, _LOOK_SECONDS))
 
+    @contextmanager
+    def ended(self) -> Iterator[None]:
+        """Let waits of other threads raise `Interrupted` inside the block."""
+        self.ending.set()
+        with self.changes.condition:
+            self.changes.condition.notify_all()
+        try:
+            yield
+        finally:
+            self.ending.clear()
+
     def _wait_for_change(self, seen: int, seconds: float) -> None:
+        if self.ending.is_set():
+            raise Interrupted("told to end")
         with self.changes.condition:
             if self.changes.last == seen:
                 self.clock.wait(self.changes.condition, seconds)

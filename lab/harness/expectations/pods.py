@@ -1,12 +1,13 @@
 """What is expected of a pod."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Container, Pod
 from lab.harness.expectations.expecting import Expecting
+from lab.harness.expectations.visible import visible_devices
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
 if TYPE_CHECKING:
@@ -118,6 +119,52 @@ class PodExpectation:
         self.expecting.until(f"prints {text!r}", look, within)
         return self
 
+    def holds_devices(
+        self, count: int, resource: str = "", *, container: str = "", within: float = 60
+    ) -> "PodExpectation":
+        """A container of it was given so many devices, by what its own environment says.
+
+        Shares of one card are one device here. `resource` is needed where it has several.
+        """
+        __tracebackhide__ = True
+
+        def look(pod: Pod) -> Sight:
+            if not _is_up(pod):
+                return Hopeless(_told(pod)) if pod.phase == "Failed" else NotYet(_told(pod))
+            found = visible_devices(self.client, pod, resource, container=container)
+            if found is None:
+                return NotYet("its environment cannot be read")
+            return MET if len(found) == count else Hopeless(f"it holds {_listed(found)}")
+
+        return self._until(f"holds {count} devices", look, within)
+
+    def sees_only_its_devices(self, resource: str = "", *, within: float = 60) -> "PodExpectation":
+        """No other pod of the namespace that is on its node sees a device that it sees."""
+        __tracebackhide__ = True
+
+        def look(pod: Pod) -> Sight:
+            mine = self.devices(resource) if _is_up(pod) else None
+            if not mine:
+                return NotYet(f"it sees no device; {_told(pod)}")
+            for other in self.expecting.view.pods.all():
+                if other.name != pod.name and other.node == pod.node and _is_up(other):
+                    theirs = visible_devices(self.client, other, resource) or ()
+                    if shared := [each for each in mine if each in theirs]:
+                        return Hopeless(f"{other.name} sees {_listed(shared)}, too")
+            return MET
+
+        return self._until("sees only its devices", look, within)
+
+    def devices(self, resource: str = "", *, container: str = "") -> tuple[str, ...] | None:
+        """Return the devices that a container was given, by their names; None where it is not up.
+
+        Of the one resource that it has, or of the one that is named.
+        """
+        found = self._pod()
+        if found is None or not _is_up(found):
+            return None
+        return visible_devices(self.client, found, resource, container=container)
+
     def stays_as_it_is(self, *, lasting: float) -> "PodExpectation":
         """No container of it ends, restarts or is replaced for that long, and it is not deleted."""
         __tracebackhide__ = True
@@ -182,6 +229,14 @@ class PodExpectation:
 
     def _pod(self) -> Pod | None:
         return self.expecting.view.pods.get(self.name, self.namespace)
+
+
+def _is_up(pod: Pod) -> bool:
+    return any(each.state == "running" for each in pod.containers)
+
+
+def _listed(devices: Sequence[str]) -> str:
+    return ", ".join(devices) or "none"
 
 
 def _runs(pod: Pod) -> Sight:

@@ -1,0 +1,35 @@
+"""What is to be undone when a test is over."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+
+
+class Afterwards:
+    """Undoes what was done inside its block, the latest first, all of it whatever fails.
+
+    The last error of those is raised; the others are its context.
+    """
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._keys: set[tuple[str, ...]] = set()
+
+    def once(self, *key: str, undo: Callable[[], object]) -> None:
+        """Have something undone, unless something of this key already is to be."""
+        if key not in self._keys:
+            self._keys.add(key)
+            self._stack.callback(undo)
+
+    def __enter__(self) -> Self:
+        self._stack.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)

@@ -1,0 +1,68 @@
+"""How a lab was before a test, and what of it is not so any more."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lab.cluster.objects import Node
+from lab.harness.view import View
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """What of a node is the same before and after a test.
+
+    Resources with 0 devices are left out: a kubelet keeps their names until the node is made anew.
+    """
+
+    ready: bool
+    labels: Mapping[str, str]
+    taints: frozenset[tuple[str, str, str]]
+    allocatable: Mapping[str, int]
+
+    @classmethod
+    def of(cls, node: Node) -> "NodeState":
+        """Return what is to be the same of a node."""
+        some = {name: count for name, count in node.allocatable.items() if count}
+        return cls(node.ready, node.labels, node.taints, some)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The nodes of a lab, and which of them have a plugin that is ready."""
+
+    nodes: Mapping[str, NodeState]
+    served: frozenset[str]
+
+    @classmethod
+    def of(cls, view: View) -> "Baseline":
+        """Return how the lab is now."""
+        return cls(
+            {node.name: NodeState.of(node) for node in view.nodes.all()},
+            frozenset(pod.node for pod in view.plugins.all() if pod.ready and not pod.terminating),
+        )
+
+    def differences(self, now: "Baseline") -> Iterator[str]:
+        """Yield in words what is not as it was."""
+        for name, before in self.nodes.items():
+            after = now.nodes.get(name)
+            if after is None:
+                yield f"{name}: the node is gone"
+                continue
+            for what in ("ready", "labels", "taints", "allocatable"):
+                was, is_now = getattr(before, what), getattr(after, what)
+                if was != is_now:
+                    yield f"{name}: {what} was {_told(was)}, and is {_told(is_now)}"
+        for name in sorted(self.served - now.served):
+            yield f"{name}: its device plugin is not ready"
+
+
+def _told(value: object) -> str:
+    match value:
+        case frozenset():
+            return (
+                ", ".join(sorted(f"{key}={text}:{effect}" for key, text, effect in value)) or "none"
+            )
+        case Mapping():
+            return ", ".join(f"{key}={each}" for key, each in sorted(value.items())) or "none"
+        case _:
+            return str(value)

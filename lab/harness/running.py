@@ -1,0 +1,95 @@
+"""One run of a scenario on a lab: within its deadline, and the lab afterwards as it was before."""
+
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from lab.core.clock import Clock
+from lab.core.errors import CheckFailed, TimedOut
+from lab.harness.baseline import Baseline
+from lab.harness.lab import Lab
+from lab.harness.namespace import name_for, opened
+from lab.harness.scenario import Scenario
+from lab.harness.sight import MET, NotYet, Sight
+from lab.install.status import RunningLab
+
+_RESTORED_SECONDS: Final = 90.0
+#: A scenario that is told to end has that long to do so.
+_ENDING_SECONDS: Final = 10.0
+
+
+def run(scenario: Scenario, running: RunningLab, clock: Clock | None = None) -> None:
+    """Run a scenario on a lab whose fleet is the scenario's.
+
+    Raises what its expectations raise, `TimedOut` where it does not end within its deadline, and
+    `CheckFailed` where the lab is not afterwards as it was before.
+    """
+    with opened(running, name_for(scenario.name), clock) as lab, as_it_was(lab):
+        _within(scenario, lab)
+
+
+@contextmanager
+def as_it_was(lab: Lab) -> Iterator[None]:
+    """Undo after the block what was done to the lab, and see that it is as it was before.
+
+    Raises `CheckFailed` where it is not, unless the block has failed: its own error is told then.
+    """
+    before = Baseline.of(lab.view)
+    with lab.afterwards:
+        yield
+
+    def look() -> Sight:
+        left = [*before.differences(Baseline.of(lab.view))]
+        return NotYet("\n".join(left)) if left else MET
+
+    outcome = lab.view.until(look, _RESTORED_SECONDS)
+    if not outcome.is_met:
+        raise CheckFailed(
+            f"the lab is not as it was before, {_RESTORED_SECONDS:g} s after the test",
+            where=f"lab {lab.name}",
+            seen=outcome.seen,
+            remedy="see what the test left behind; bringing the lab up again puts it right",
+            commands=(f"gpulab status --name {lab.name}", f"gpulab up --name {lab.name}"),
+        )
+
+
+def _within(scenario: Scenario, lab: Lab) -> None:
+    """Run the scenario's function in a thread of its own, which is told to end at the deadline."""
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            scenario.body(lab)
+        except BaseException as error:  # noqa: BLE001 - raised by who waits for it
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name=scenario.name, daemon=True)
+    thread.start()
+    try:
+        thread.join(scenario.deadline)
+        late = thread.is_alive()
+        where = _place_of(thread, scenario) if late else ""
+    finally:
+        with lab.view.ended():
+            thread.join(_ENDING_SECONDS)
+    if late:
+        raise TimedOut(
+            f"the scenario {scenario.name!r} did not end within {scenario.deadline:g} s",
+            where=where,
+            remedy="see what it waits for there",
+            commands=(f"gpulab run {scenario.name} --name {lab.name}",),
+        )
+    if errors:
+        raise errors[0]
+
+
+def _place_of(thread: threading.Thread, scenario: Scenario) -> str:
+    """Return the line of the scenario at which a thread is."""
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no other way
+    stack = traceback.extract_stack(frame)
+    file = scenario.body.__code__.co_filename
+    own = [each for each in stack if each.filename == file]
+    return f"{own[-1].filename}:{own[-1].lineno}: {own[-1].line}" if own else "outside of its code"
