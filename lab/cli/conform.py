@@ -1,0 +1,119 @@
+"""`gpulab conform`."""
+
+import importlib
+import json
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from lab.cli.options import finite, output_option
+
+if TYPE_CHECKING:
+    from lab.conformance.examination import Report
+
+#: Characters of what was seen, in the table; all of it is in the JSON, and below for a failure.
+_MOST_SHOWN: Final = 60
+_MARKS: Final = {"passed": "✓", "failed": "✗", "not-applicable": "\N{EN DASH}"}
+
+
+@click.command()
+@click.option(
+    "--plugin-command",
+    required=True,
+    help="What starts the plugin, as one text; {dir} in it stands for the kubelet's folder.",
+)
+@click.option("--dir-variable", default="", help="A variable that tells the plugin that folder.")
+@click.option(
+    "--resource", default="", help="Which resource to try. Default: the first to be registered."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    callback=finite,
+    default=30,
+    show_default=True,
+    help="How many seconds the plugin may take to register.",
+)
+@output_option
+def conform(
+    plugin_command: str, dir_variable: str, resource: str, timeout: float, output: str
+) -> None:
+    """Try a device plugin of your own against the contract."""
+    refuse_without_libraries()
+
+    from lab.cli.console import progress_for
+    from lab.conformance.command import PluginCommand
+    from lab.conformance.examination import examine
+    from lab.conformance.limits import Limits
+
+    report = examine(
+        PluginCommand.parse(plugin_command, dir_variable),
+        resource=resource,
+        limits=Limits(register=timeout),
+        progress=progress_for(),
+    )
+    print_report(report, output)
+    refuse_failures(report)
+
+
+def refuse_without_libraries() -> None:
+    """Raise `NotReady` where gRPC is missing, which only a part of the lab needs."""
+    from lab.core.errors import NotReady
+
+    try:
+        importlib.import_module("fake_plugin.api.deviceplugin_pb2_grpc")
+    # What is too old raises something of its own each.
+    except Exception as problem:
+        raise NotReady(
+            "the libraries that speak with a device plugin are missing",
+            where=sys.executable,
+            seen=f"{type(problem).__name__}: {problem}",
+            remedy="install them for this Python",
+            commands=("pip install 'gpu-lab[plugin]'",),
+        ) from problem
+
+
+def print_report(report: "Report", output: str) -> None:
+    """Print a table of all checks, what is to be known of those that failed, and the count."""
+    if output == "json":
+        click.echo(json.dumps(report.as_json(), indent=2))
+        return
+    from rich.table import Table
+
+    from lab.cli.table import as_wide_as_needed
+    from lab.conformance.check import Verdict
+
+    table = Table(box=None, pad_edge=False, header_style="")
+    for column in ("", "CHECK", "THE PLUGIN", "SEEN"):
+        table.add_column(column, no_wrap=True)
+    for each in report.results:
+        table.add_row(_MARKS[each.verdict], each.check.id, each.check.title, _shortened(each.seen))
+    click.echo(as_wide_as_needed(table))
+    for each in report.of(Verdict.FAILED):
+        click.echo(f"\n✗ {each.check.id}: {each.check.title}")
+        for label, text in (
+            ("seen", each.seen),
+            ("why", each.check.why),
+            ("read", each.check.source),
+        ):
+            click.echo(f"  {label + ':':<6}" + text.replace("\n", "\n        "))
+    counts = [f"{len(report.of(each))} {each.value.replace('-', ' ')}" for each in Verdict]
+    click.echo(f"\n{report.resource}: {', '.join(counts)}")
+
+
+def _shortened(seen: str) -> str:
+    first_line = seen.partition("\n")[0]
+    return first_line if len(first_line) <= _MOST_SHOWN else first_line[: _MOST_SHOWN - 1] + "…"
+
+
+def refuse_failures(report: "Report") -> None:
+    """Raise `CheckFailed`, after the report was printed, where a check failed."""
+    from lab.conformance.check import Verdict
+    from lab.core.errors import CheckFailed
+
+    if failed := report.of(Verdict.FAILED):
+        raise CheckFailed(
+            f"{len(failed)} of {len(report.results)} checks failed: "
+            + ", ".join(each.check.id for each in failed)
+        )

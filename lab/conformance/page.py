@@ -1,0 +1,97 @@
+"""The page about the checks: `python -m lab.conformance.page` prints it.
+
+`docs/reference/conformance.md` is its committed output.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Final
+
+from lab.conformance.check import Check, Result, Verdict
+from lab.conformance.contract import GROUPS
+from lab.conformance.examination import Report
+from lab.conformance.limits import Limits
+
+_INTRODUCTION: Final = (
+    "# The contract of a device plugin\n\n"
+    "What [`gpulab conform`](commands.md#gpulab-conform) asks of a device plugin, in the "
+    "order in which it asks. How to use it is on [a page of its "
+    "own](../how-to/test-your-device-plugin.md); the kubelet that asks is [the lab's "
+    "own](device-manager.md), which answers as Kubernetes 1.36 does.\n\n"
+    "The plugin is started, and started anew when a check has ended it, or failed: what one "
+    "check spoils does not fail the next. A check that needs another one is not applicable "
+    "where that did not pass, and neither is one about what a plugin does not offer.\n\n"
+    "A file under *read* is Kubernetes' own, in `pkg/kubelet/cm/devicemanager` where no "
+    "folder is named; `#` with a number is an issue of the repository before it.\n\n"
+    "This page is made from the checks by `python -m lab.conformance.page`.\n"
+)
+_LIMITS: Final = {
+    "register": "to register: after its start, and after a restart of the kubelet (`--timeout`)",
+    "first_list": "to list its devices, once it is registered",
+    "call": "to answer a call; a kubelet waits for ever",
+    "pre_start": "to answer PreStartContainer, which is the kubelet's own limit",
+    "end": "to end after SIGTERM",
+    "quiet": "are looked whether something happens that should not",
+    "refusal": "is every Register refused, to see how often it comes",
+    "comes_back": "are waited for a socket that was removed",
+}
+_NOT_CHECKED: Final = (
+    "## What is not checked\n\n"
+    "- **Devices that break.** Nothing can make a device of a stranger's plugin unhealthy: "
+    "that it is listed so, and well again later, is for the plugin's own tests.\n"
+    "- **What containers find.** Whether a device file, a host path or a CDI device is there "
+    "is seen when a container starts, and there is none here.\n"
+    "- **Plugins that are found.** The kubelet also watches `plugins_registry`, and "
+    "Kubernetes' own library for plugins waits to be found there where the file `DEPRECATION` "
+    "says so. Here the file is missing, and all plugins register.\n"
+    "- **Several resources at once.** One is looked at; `--resource` says which.\n\n"
+)
+_JSON: Final = (
+    "## As JSON\n\n"
+    "`gpulab conform --output json` is a contract: keys are added, never removed or given "
+    "another meaning. `verdict` is `passed`, `failed` or `not-applicable`; `seen` is what was "
+    "seen of the plugin, or why nothing was looked for. `resources` are all that the plugin "
+    "registered, `resource` is the one that was tried. More checks may come.\n\n"
+)
+
+
+def page() -> str:
+    """Return the page as the published file holds it."""
+    return "\n".join(
+        (
+            _INTRODUCTION,
+            *(line for title, checks in GROUPS.items() for line in _group(title, checks)),
+            *_limits(),
+            _NOT_CHECKED + _JSON + _example(),
+        )
+    )
+
+
+def _group(title: str, checks: tuple[Check, ...]) -> Iterator[str]:
+    yield f"## {title}\n\n| check | a plugin | why | read | needs |\n|---|---|---|---|---|"
+    for each in checks:
+        needs = ", ".join(f"`{needed}`" for needed in each.needs)
+        yield f"| `{each.id}` | {each.title} | {each.why} | {each.source} | {needs} |"
+    yield ""
+
+
+def _limits() -> Iterator[str]:
+    yield "## Limits\n\n| seconds | |\n|---|---|"
+    for each in fields(Limits):
+        yield f"| {each.default:g} | {_LIMITS[each.name]} |"
+    yield ""
+
+
+def _example() -> str:
+    """Return a report of one check, as it is printed."""
+    check = next(each for group in GROUPS.values() for each in group if each.id == "ids")
+    result = Result(check, Verdict.FAILED, "listed more than once: 'gpu-0'")
+    command = ("my-plugin", "--dir", "{dir}")
+    report = Report(command, "example.com/gpu", ("example.com/gpu",), (result,))
+    return f"```json\n{json.dumps(report.as_json(), indent=2)}\n```\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
