@@ -104,6 +104,11 @@ class Share:
     sticky: bool | None = None
 
     @property
+    def by_percentage(self) -> bool:
+        """Whether cores and memory are given out, in place of cards."""
+        return self.sharing is not None and self.sharing.strategy == "percentage"
+
+    @property
     def memory_unit_mib(self) -> int:
         """What one device of memory stands for: HAMi's dialect has some without sharing as well."""
         return (self.sharing or Sharing).memory_unit_mib

@@ -153,7 +153,7 @@ def _sharing(share: Share) -> Iterator[BrokenRule]:
     elif strategy == "mps" and cut == "single" and share.partitions and share.partitions.layout:
         rule = "NVIDIA's plugin refuses it for MIG devices"
         yield BrokenRule(here, "is mps", rule, "use time-slicing, or leave the cards whole")
-    if strategy != "percentage":
+    if not share.by_percentage:
         return
     if model is None or model.memory_mib is None:
         rule = "a card's memory must be known to be given out in units"
@@ -168,16 +168,15 @@ def _sharing(share: Share) -> Iterator[BrokenRule]:
 
 def _memory_units(share: Share) -> Iterator[BrokenRule]:
     """Yield what makes too many devices of the memory of one card, before any is made."""
-    by_percentage = share.sharing is not None and share.sharing.strategy == "percentage"
     memory = share.accelerator.memory_mib if share.accelerator else None
-    if memory is None or not (by_percentage or share.dialect == "hami"):
+    if memory is None or not (share.by_percentage or share.dialect == "hami"):
         return
     unit = share.memory_unit_mib
     if memory <= unit * MOST_OF_A_CARD:
         return
     larger = -(-memory // MOST_OF_A_CARD)
     rule = f"a card of {memory} MiB would be more than {MOST_OF_A_CARD} devices"
-    if by_percentage:
+    if share.by_percentage:
         here, what = ("sharing", "memoryUnitMiB"), f"is {unit}"
         yield BrokenRule(here, what, rule, f"use a unit of {larger} or more")
     else:

@@ -90,7 +90,7 @@ def _shorter(share: Share, size: int, offer: Offer | None) -> Iterator[str]:
     if offer is not None and offer.unit_mib is not None:
         unit = -(-offer.unit_mib * size // MESSAGE_LIMIT)
         yield f"{another_unit(share, 'raise')} {unit} or more,"
-    elif share.sharing and share.sharing.strategy != "percentage":
+    elif share.sharing and not share.by_percentage:
         yield from _fewer_replicas(share.sharing, size, offer)
     elif share.partitions and share.partitions.layout:
         yield "cut up fewer cards,"

@@ -72,7 +72,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
             mounts=place.mounts("amd"),
         )
 
-    if sharing.by_percentage(share):
+    if share.by_percentage:
         names = (f"{share.alias}-core", f"{share.alias}-memory") if share.alias else _SHARES
         return sharing.offers_of_shares(share, names, cards, answer)
     named = pool_layout.devices_by_resource(share, cards, _part_name, partial(_resource, share))

@@ -76,7 +76,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
     if share.dialect == "hami":
         return _of_hami(share, cards, answers)
     whole = share.alias or f"{_PREFIX}{_family(share)}"
-    if sharing.by_percentage(share):
+    if share.by_percentage:
         raise WrongUse(
             "Ascend's own plugin has no shares in percent: its huawei.com/npu-core counts AI cores "
             "of a node, for a scheduler that cuts NPUs by templates",
@@ -106,7 +106,7 @@ def _of_hami(share: Share, cards: Sequence[Card], answers: "_Answers") -> tuple[
         share, (f"{name}-core", f"{name}-memory"), cards, answers.container, _HAMI_VARIABLES
     )
     # The real one numbers the places of an NPU also where there is one.
-    several = share if share.sharing and not sharing.by_percentage(share) else None
+    several = share if share.sharing and not share.by_percentage else None
     devices = [Device(each.serial if several else f"{each.serial}-0", each) for each in cards]
     whole = sharing.offers_of(
         several or replace(share, sharing=None), {name: devices}, _BETWEEN, answers.container

@@ -31,15 +31,9 @@ _CORES: Final = "GPULAB_CORES_PERCENT"
 _MEMORY: Final = "GPULAB_MEMORY_MIB"
 
 
-def by_percentage(share: Share) -> Sharing | None:
-    """Return how cores and memory are shared out, or None where they are not."""
-    sharing = share.sharing
-    return sharing if sharing and sharing.strategy == "percentage" else None
-
-
 def another_unit(share: Share, change: str) -> str:
     """Return how to have another unit of memory, up to its number: only `percentage` has a key."""
-    if by_percentage(share):
+    if share.by_percentage:
         return f"{change} sharing.memoryUnitMiB to"
     return "share by percentage, with a memoryUnitMiB of"
 

@@ -49,7 +49,7 @@ def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Of
 
 
 def _offers(share: Share, cards: Sequence[Card], answers: Answers) -> tuple[Offer, ...]:
-    if sharing.by_percentage(share):
+    if share.by_percentage:
         name = share.alias or _QGPU
         names = (f"{name}-core", f"{name}-memory")
         return sharing.offers_of_shares(share, names, cards, answers.share_of_cards)

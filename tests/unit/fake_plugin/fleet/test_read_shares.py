@@ -30,6 +30,17 @@ def test_an_accelerator_is_read(share_of: Callable[..., Share]) -> None:
     assert (model.memory_mib, model.power_watts) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("sharing", "by_percentage"),
+    [(None, False), (Sharing("mps", 2), False), (Sharing("percentage", 100), True)],
+)
+def test_cores_and_memory_are_given_out_by_percentage(
+    sharing: Sharing | None, *, by_percentage: bool
+) -> None:
+    """By no other strategy, and not without one."""
+    assert Share("a", "a-0", 2, accelerator=MODEL, sharing=sharing).by_percentage is by_percentage
+
+
 def test_a_model_is_spelled_out_as_it_is_read(share_of: Callable[..., Share]) -> None:
     """The lab writes what the plugin reads."""
     assert share_of(accelerator=spelled_out(MODEL)).accelerator == MODEL
