@@ -7,6 +7,7 @@ from fake_plugin.log import Event
 
 CANNOT_START: Final = Event("cannot-start", "the plugin cannot start", logging.ERROR)
 CRASHED: Final = Event("crashed", "a mistake in the plugin ends it", logging.CRITICAL)
+SCANNED: Final = Event("scanned", "found the cards of the node, and what they are offered as")
 STARTED: Final = Event("started", "the plugin has started")
 NOTHING_TO_SERVE: Final = Event(
     "nothing-to-serve", "no pool of the fleet has this node: waiting for the end, serving nothing"

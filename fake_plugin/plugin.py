@@ -43,6 +43,8 @@ class Plugin:
             config.state_dir, config.node, plan, _place(config, plan), _ignores(config)
         )
         resources = self.inventory.resources
+        cards = sum(len(self.inventory.cards(share)) for share in plan.shares)
+        say(events.SCANNED, cards=cards, resources=self.resource_names)
         readiness = Readiness(resource.name for resource in resources)
         self.switchboard = Switchboard(FaultBook(plan.faults))
         self.script = Script(self.inventory.board, _turns(self.inventory))

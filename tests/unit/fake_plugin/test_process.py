@@ -84,6 +84,19 @@ def test_a_signal_ends_it_cleanly(
     assert lines[-1][0] == "stopped"
 
 
+def test_the_scan_is_logged_before_anything_is_registered(
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
+) -> None:
+    """A timeline begins with it: how many cards were found, and as what they are offered."""
+    start_child()
+    wait_for_devices(kubelet, RESOURCE, 8)
+    lines = logged(tmp_path)
+    scan = next(line for line in lines if line["event"] == "scanned")
+    assert (scan["cards"], scan["resources"]) == (8, [RESOURCE])
+    events = [line["event"] for line in lines]
+    assert events.index("scanned") < events.index("started") < events.index("registering")
+
+
 def test_devices_are_the_same_after_a_kill(
     kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
 ) -> None:
@@ -188,7 +201,7 @@ def test_what_keeps_it_from_starting_is_one_line(
 ) -> None:
     """An error of use is exit code 2, something missing 3, and never a traceback."""
     assert start_child(*options).wait(10) == code
-    (line,) = logged(tmp_path)
+    (line,) = [each for each in logged(tmp_path) if each["event"] != "scanned"]
     assert (line["event"], line["what"]) == ("cannot-start", what)
     assert line["remedy"]
 
