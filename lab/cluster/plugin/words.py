@@ -31,7 +31,6 @@ class Words(Mapping):
     """Words by their keys, those of the fleet file; its methods raise `WrongUse`."""
 
     noun: ClassVar[str] = ""
-    whole: ClassVar[str] = "what is asked for"
     remedy: ClassVar[str] = "correct it; nothing was changed"
 
     @classmethod

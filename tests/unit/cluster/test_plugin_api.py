@@ -3,21 +3,18 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from fake_plugin.faults.fault import Delay
-from fake_plugin.fleet.plan import Plan, Share
 from lab.cluster import reading
 from lab.cluster.client import Client
 from lab.cluster.connection import ApiFailed
-from lab.cluster.plugin.api import PluginApi, PluginRefused, written
+from lab.cluster.plugin.api import PluginApi, PluginRefused
 from lab.cluster.plugin.journal import Journal
-from lab.cluster.plugin.rules import Rule, Rules
+from lab.cluster.plugin.rules import Rule
 from lab.core.errors import CheckFailed, UsageError
 from lab.core.exit_codes import ExitCode
-from tests.unit.stand_ins.api_server import GPU, FakeApi, pod
+from tests.unit.stand_ins.api_server import FakeApi, pod
 from tests.unit.stand_ins.plugin import TOKEN, Plugin
 
 PORT = 9441
@@ -26,15 +23,6 @@ PORT = 9441
 @dataclass(frozen=True)
 class Anything:
     """An answer of which nothing is expected."""
-
-
-@pytest.fixture
-def plugin(api: FakeApi, tmp_path: Path) -> Plugin:
-    """Return a plugin with two devices, which the proxy reaches."""
-    plan = Plan((Share("chapter", "chapter-0", 2, resource=GPU),))
-    plugin = Plugin("t-lab-worker", plan, tmp_path / "node")
-    api.listening[f"plugin-1:{PORT}"] = plugin.answer
-    return plugin
 
 
 def of_pod(client: Client, token: str = TOKEN, waiting: dict[str, str] | None = None) -> PluginApi:
@@ -60,13 +48,6 @@ def test_what_is_asked_is_done(client: Client, plugin: Plugin) -> None:
     assert [each.fault for each in plugin.node.switchboard.book.entries()] == [rule.fault]
     plugin_api.delete(f"/v1/faults/{rule.fault.id}", Anything)
     assert plugin.node.switchboard.book.entries() == ()
-
-
-def test_an_answer_is_written_as_it_came(client: Client, plugin: Plugin) -> None:
-    """For tools, which know the control API's words."""
-    plugin.node.switchboard.book.add("Allocate", Delay(0.5), nth=2)
-    answer = of_pod(client).get("/v1/faults", Rules)
-    assert written(answer) == json.loads(plugin.ask("GET", "/v1/faults"))
 
 
 @pytest.mark.usefixtures("plugin")
