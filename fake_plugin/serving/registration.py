@@ -223,13 +223,16 @@ class Registration:
 
     def _attempt_with(self, kubelet: Inode) -> None:
         fault = self._switchboard.book.meet("Register", self._resource.name)
-        record = Record("Register", self._resource.name, self._request(fault))
+        request = self._request(fault)
+        record = Record("Register", self._resource.name, request)
         record.fault = fault.id if fault else ""
         # A call that a fault holds has begun, though it may never be sent.
         record.code = grpc.StatusCode.CANCELLED.name
         with self._switchboard.journal.recording(record):
             listener = self._listener(kubelet, fault)
-            failure = self._register(listener, kubelet, fault, record) if listener else None
+            if listener:
+                request.endpoint = listener.path.name
+            failure = self._register(request, kubelet, record) if listener else None
         if listener and failure:
             listener.close()
             # The name is a new one each time, and would make each refusal look like news.
@@ -238,11 +241,10 @@ class Registration:
         elif listener:
             self._stand(_Standing(kubelet, listener, time.monotonic()))
 
-    def _request(self, fault: Fault | None, socket: str = "") -> RegisterRequest:
-        """Return what the kubelet is to be told; without a socket as long as there is none."""
+    def _request(self, fault: Fault | None) -> RegisterRequest:
+        """Return what the kubelet is to be told, but for the socket, which there is not yet."""
         return RegisterRequest(
             version=_REFUSED_VERSION if _refused_by(fault) else VERSION,
-            endpoint=socket,
             resource_name=self._resource.name,
             options=options_of(self._resource),
         )
@@ -291,11 +293,9 @@ class Registration:
         self._backoff.failed(self._timing.unreachable if waiting else self._timing.refused)
 
     def _register(
-        self, listener: Listener, kubelet: Inode, fault: Fault | None, record: Record
+        self, request: RegisterRequest, kubelet: Inode, record: Record
     ) -> _Failure | None:
-        """Tell the kubelet about a listener; return why it did not accept, None where it did."""
-        request = self._request(fault, listener.path.name)
-        record.request = request
+        """Tell the kubelet; return why it did not accept, None where it did."""
         address = target(self._kubelet_socket)
         with grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel:
             call = RegistrationStub(channel).Register.future(request, self._timing.register)
