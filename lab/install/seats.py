@@ -91,10 +91,7 @@ def node_plugin(lab: RunningLab, seat: Seat, pods: Sequence[Pod] | None = None) 
 
     def find_pod() -> Pod:
         found = lab.client.pods(NAMESPACE, SELECTOR) if pods is None else pods
-        # Where an old one is still there, the one that runs.
-        here = sorted(
-            (pod for pod in found if pod.node == seat.node), key=lambda pod: not pod.ready
-        )
+        here = [pod for pod in found if pod.node == seat.node]
         if not here:
             raise CheckFailed(
                 "no device plugin runs on the node",
