@@ -1,0 +1,71 @@
+"""A cluster that is written by hand, and what is expected of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from lab.cluster.objects import Pod
+from lab.harness.expectations.expecting import Expecting
+from lab.harness.expectations.nodes import NodeExpectation
+from lab.harness.expectations.pods import PodExpectation
+from tests.unit.harness.cluster import GPU, NAMESPACE, Cluster
+
+if TYPE_CHECKING:
+    from lab.cluster.client import Client
+
+ExpectPod = Callable[..., PodExpectation]
+
+
+@dataclass
+class Inside:
+    """What containers have printed, and what their environment is; by the name of the pod."""
+
+    printed: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def logs(self, pod: Pod, **_: object) -> str:
+        """Return what a pod has printed."""
+        return self.printed.get(pod.name, "")
+
+    def execute(self, pod: Pod, command: object, **_: object) -> tuple[int, str]:
+        """Return the environment of a pod's first process; a pod without one has no `cat`."""
+        del command
+        if pod.name not in self.environment:
+            return 127, "cat: not found"
+        return 0, "\0".join(f"{key}={value}" for key, value in self.environment[pod.name].items())
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    """Return an empty cluster."""
+    return Cluster()
+
+
+@pytest.fixture
+def inside() -> Inside:
+    """Return containers that have printed nothing."""
+    return Inside()
+
+
+@pytest.fixture
+def expect_pod(cluster: Cluster, inside: Inside) -> ExpectPod:
+    """Return what makes an expectation of a pod; by default of `p`."""
+
+    def expect(name: str = "p") -> PodExpectation:
+        def about() -> tuple[object, ...]:
+            return tuple(each for each in cluster.events.all() if each.name == name)
+
+        commands = (f"kubectl describe pod {name} --namespace {NAMESPACE}",)
+        expecting = Expecting(cluster.view, f"pod {name}", about, commands)  # type: ignore[arg-type]
+        return PodExpectation(expecting, cast("Client", inside), NAMESPACE, name)
+
+    return expect
+
+
+@pytest.fixture
+def expect_node(cluster: Cluster) -> NodeExpectation:
+    """Return an expectation of the node `w`."""
+    expecting = Expecting(cluster.view, "node nvidia-0 (w)", tuple, ("kubectl describe node w",))
+    return NodeExpectation(expecting, "w", lambda: GPU)

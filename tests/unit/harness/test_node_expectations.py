@@ -1,0 +1,95 @@
+"""What is expected of a node."""
+
+import pytest
+
+from lab.harness.expectations.nodes import NodeExpectation
+from lab.harness.failure import ExpectationFailed
+from tests.unit.harness.cluster import GPU, Cluster
+
+
+def test_devices_are_waited_for(cluster: Cluster, expect_node: NodeExpectation) -> None:
+    """To the moment at which the node shows them."""
+    cluster.node(allocatable={GPU: 7})
+    cluster.clock.at(4.2, lambda: cluster.node(allocatable={GPU: 8}))
+    expect_node.allocatable(8).capacity(8)
+    assert cluster.clock.now() == pytest.approx(4.2)
+
+
+def test_the_report_tells_what_the_node_shows(
+    cluster: Cluster, expect_node: NodeExpectation
+) -> None:
+    """All of its resources, and whether it is Ready."""
+    cluster.node(ready=False, capacity={GPU: 8, "amd.com/gpu": 2}, allocatable={GPU: 7})
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.allocatable(8, within=5)
+    assert str(raised.value) == (
+        "node nvidia-0 (w): expected: 8 nvidia.com/gpu allocatable; not within 5 s\n"
+        "  where: node nvidia-0 (w)\n"
+        "  seen:  amd.com/gpu: 0 of 2 allocatable, nvidia.com/gpu: 7 of 8 allocatable; "
+        "it is not Ready\n"
+        "  next:  look at what is there\n"
+        "         $ kubectl describe node w"
+    )
+
+
+def test_no_key_is_not_the_same_as_none(cluster: Cluster, expect_node: NodeExpectation) -> None:
+    """A kubelet that forgets a resource keeps its key with 0 devices."""
+    cluster.node(capacity={}, allocatable={})
+    expect_node.has_no(GPU)
+    with pytest.raises(ExpectationFailed):
+        expect_node.allocatable(0, within=1)
+    cluster.node(capacity={GPU: 0}, allocatable={GPU: 0})
+    with pytest.raises(ExpectationFailed):
+        expect_node.has_no(GPU)
+
+
+def test_a_number_is_kept(cluster: Cluster, expect_node: NodeExpectation) -> None:
+    """For the time that is said, and not longer."""
+    cluster.node()
+    cluster.clock.at(6, lambda: cluster.node(allocatable={GPU: 7}))
+    expect_node.keeps(8, lasting=5)
+    with pytest.raises(ExpectationFailed, match=r"keeps 8 nvidia.com/gpu allocatable; over after"):
+        expect_node.keeps(8, lasting=5)
+
+
+def test_a_label_is_found_with_and_without_its_value(
+    cluster: Cluster, expect_node: NodeExpectation
+) -> None:
+    """What it is instead is told."""
+    cluster.node(labels={"nvidia.com/gpu.product": "NVIDIA-L4"})
+    expect_node.label("nvidia.com/gpu.product").label("nvidia.com/gpu.product", "NVIDIA-L4")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.label("nvidia.com/gpu.product", "NVIDIA-H100", within=1)
+    assert raised.value.seen == "nvidia.com/gpu.product=NVIDIA-L4"
+
+
+def test_ready_and_not_ready(cluster: Cluster, expect_node: NodeExpectation) -> None:
+    """Each waits for the other to end."""
+    cluster.node(ready=False)
+    cluster.clock.at(2, cluster.node)
+    expect_node.not_ready().ready()
+    with pytest.raises(ExpectationFailed):
+        expect_node.not_ready(within=1)
+
+
+def test_never_sees_a_number_that_was_there_for_a_moment(
+    cluster: Cluster, expect_node: NodeExpectation
+) -> None:
+    """Between two looks it was 0."""
+    cluster.node()
+
+    def blink() -> None:
+        cluster.node(allocatable={GPU: 0})
+        cluster.node()
+
+    cluster.clock.at(1, blink)
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.never("without devices", lambda node: not node.allocatable[GPU], lasting=3)
+    assert raised.value.seen == "nvidia.com/gpu: 0 of 8 allocatable"
+
+
+def test_a_node_that_is_not_there_is_told(expect_node: NodeExpectation) -> None:
+    """It may come yet."""
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.ready(within=1)
+    assert raised.value.seen == "there is no such node"
