@@ -44,7 +44,7 @@ def serve(config: Config) -> None:
     # All of these need a library.
     from fake_plugin.fleet.reading import read_plan  # noqa: PLC0415 - see above
     from fake_plugin.plugin import Plugin  # noqa: PLC0415
-    from fake_plugin.serving.registration import Timing  # noqa: PLC0415
+    from fake_plugin.serving.timing import Timing  # noqa: PLC0415
 
     plan = read_plan(config.fleet, config.node)
     plugin = Plugin(config, plan, Timing())

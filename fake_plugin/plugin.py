@@ -18,8 +18,9 @@ from fake_plugin.log import say
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.serving.interceptor import Switchboard
 from fake_plugin.serving.readiness import Readiness, ReadinessServer
-from fake_plugin.serving.registration import Registration, Timing
+from fake_plugin.serving.registration import Registration
 from fake_plugin.serving.sockets import SocketNames
+from fake_plugin.serving.timing import Timing
 from fake_plugin.serving.watch import FolderWatch
 from fake_plugin.vendors.place import BARE, Place
 

@@ -16,56 +16,18 @@ it takes a restart of it or of the kubelet. One plugin per node and resource is 
 import threading
 import time
 from dataclasses import dataclass
-from typing import Final
-
-import grpc
 
 from fake_plugin import events
-from fake_plugin.api.deviceplugin_pb2 import RegisterRequest
-from fake_plugin.api.deviceplugin_pb2_grpc import RegistrationStub
-from fake_plugin.faults.fault import Delay, Fail, Fault, Hang
 from fake_plugin.files.inode import Inode
-from fake_plugin.log import Event, Sparingly, milliseconds_since_start, say
+from fake_plugin.log import Sparingly, milliseconds_since_start, say
 from fake_plugin.resources.resource import Resource
-from fake_plugin.serving.backoff import Backoff, Pace
+from fake_plugin.serving.attempt import Attempt, Failure
+from fake_plugin.serving.backoff import Backoff
 from fake_plugin.serving.interceptor import Switchboard
-from fake_plugin.serving.journal import Record
-from fake_plugin.serving.listener import Listener, target
+from fake_plugin.serving.listener import Listener
 from fake_plugin.serving.readiness import Readiness
-from fake_plugin.serving.service import options_of
 from fake_plugin.serving.sockets import SocketNames, answers
-
-VERSION: Final = "v1beta1"
-#: What a kubelet refuses in its own words, where a fault wants it to.
-_REFUSED_VERSION: Final = "v0-by-a-fault"
-_UNREACHABLE: Final = Pace(0.05, 5.0)
-_REFUSED: Final = Pace(1.0, 60.0)
-_BROKEN: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
-_CHANNEL_OPTIONS: Final = (
-    # Without it, a new channel waits as long as an older one to the same path would.
-    ("grpc.use_local_subchannel_pool", 1),
-    ("grpc.enable_http_proxy", 0),
-)
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds, for tests to shorten."""
-
-    #: The kubelet gives itself 10 s to connect back, and then says what was wrong.
-    register: float = 15.0
-    #: After Register the kubelet opens ListAndWatch at once.
-    first_stream: float = 10.0
-    #: A registration that stood as long as this was a success.
-    settled: float = 10.0
-    #: For the kubelet to see the end of an old stream before it hears of a new socket.
-    old_stream: float = 0.1
-    #: Between two looks where no event comes.
-    look: float = 5.0
-    unreachable: Pace = _UNREACHABLE
-    refused: Pace = _REFUSED
-    #: Between two lines of the log that say the same.
-    repeat: float = 300.0
+from fake_plugin.serving.timing import Timing
 
 
 @dataclass(frozen=True)
@@ -79,12 +41,6 @@ class _Standing:
     @property
     def age(self) -> float:
         return time.monotonic() - self.since
-
-
-@dataclass(frozen=True)
-class _Failure:
-    event: Event
-    reason: str
 
 
 class Registration:
@@ -103,7 +59,6 @@ class Registration:
         self._switchboard = switchboard
         self._timing = timing
         self._readiness = readiness
-        self._kubelet_socket = names.folder / "kubelet.sock"
         self._wake = threading.Event()
         self._stopping = False
         self._standing: _Standing | None = None
@@ -149,7 +104,7 @@ class Registration:
         return True
 
     def _pass(self) -> None:
-        kubelet = Inode.of(self._kubelet_socket)
+        kubelet = Inode.of(self._names.kubelet)
         if self._standing and (reason := self._broken(self._standing, kubelet)):
             self._lose(self._standing, reason)
         if kubelet != self._tried or self._is_forgiven():
@@ -215,51 +170,27 @@ class Registration:
 
     def _attempt(self, kubelet: Inode | None) -> None:
         if kubelet is None:
-            self._failed(events.WAITING, "kubelet.sock is not there")
-        elif not answers(self._kubelet_socket):
-            self._failed(events.WAITING, "nobody listens on kubelet.sock")
+            self._failed(Failure(events.WAITING, "kubelet.sock is not there"))
+        elif not answers(self._names.kubelet):
+            self._failed(Failure(events.WAITING, "nobody listens on kubelet.sock"))
         else:
             self._attempt_with(kubelet)
 
     def _attempt_with(self, kubelet: Inode) -> None:
-        fault = self._switchboard.book.meet("Register", self._resource.name)
-        request = self._request(fault)
-        record = Record("Register", self._resource.name, request)
-        record.fault = fault.id if fault else ""
-        # A call that a fault holds has begun, though it may never be sent.
-        record.code = grpc.StatusCode.CANCELLED.name
-        with self._switchboard.journal.recording(record):
-            listener = self._listener(kubelet, fault)
-            if listener:
-                request.endpoint = listener.path.name
-            failure = self._register(request, kubelet, record) if listener else None
-        if listener and failure:
-            listener.close()
-            # The name is a new one each time, and would make each refusal look like news.
-            self._failed(failure.event, failure.reason.replace(listener.path.name, "<socket>"))
-            self._to_blame = listener.to_blame | _refused_by(fault)
-        elif listener:
-            self._stand(_Standing(kubelet, listener, time.monotonic()))
-
-    def _request(self, fault: Fault | None) -> RegisterRequest:
-        """Return what the kubelet is to be told, but for the socket, which there is not yet."""
-        return RegisterRequest(
-            version=_REFUSED_VERSION if _refused_by(fault) else VERSION,
-            resource_name=self._resource.name,
-            options=options_of(self._resource),
+        attempt = Attempt(
+            self._resource,
+            self._names,
+            self._switchboard,
+            self._timing,
+            is_past=lambda: self._is_past(kubelet),
+            wake=self._wake,
+            look=self.look,
         )
-
-    def _listener(self, kubelet: Inode, fault: Fault | None) -> Listener | None:
-        """Listen, once a fault lets it; None where there is nothing to register then."""
-        if fault and not self._waits_out(fault, kubelet):
-            return None
-        try:
-            listener = Listener(self._resource, self._names, self._switchboard, self.look)
-        except OSError as problem:
-            self._failed(events.CANNOT_LISTEN, str(problem))
-            return None
-        say(events.REGISTERING, resource=self._resource.name, socket=listener.path.name)
-        return listener
+        match attempt.make():
+            case Failure() as failure:
+                self._failed(failure)
+            case Listener() as listener:
+                self._stand(_Standing(kubelet, listener, time.monotonic()))
 
     def _stand(self, standing: _Standing) -> None:
         self._standing = standing
@@ -273,53 +204,13 @@ class Registration:
             ms_since_start=milliseconds_since_start(),
         )
 
-    def _waits_out(self, fault: Fault, kubelet: Inode) -> bool:
-        """Come late, or never, where a fault says so; tell whether to register still."""
-        seconds = fault.effect.seconds if isinstance(fault.effect, Delay) else None
-        if isinstance(fault.effect, Delay | Hang):
-            say(events.REGISTER_HELD, resource=self._resource.name, fault=fault.id)
-            self._switchboard.book.wait_out(fault, lambda: self._is_past(kubelet), seconds)
-        return not self._is_past(kubelet)
-
     def _is_past(self, kubelet: Inode) -> bool:
         """Tell whether there is nobody any more to wait for: we end, or the kubelet has."""
-        return self._stopping or Inode.of(self._kubelet_socket) != kubelet
+        return self._stopping or Inode.of(self._names.kubelet) != kubelet
 
-    def _failed(self, event: Event, reason: str) -> None:
-        if not self._stopping and self._failure_said.is_due(reason):
-            say(event, resource=self._resource.name, reason=reason)
-        self._to_blame = frozenset()
-        waiting = event is events.WAITING
+    def _failed(self, failure: Failure) -> None:
+        if not self._stopping and self._failure_said.is_due(failure.reason):
+            say(failure.event, resource=self._resource.name, reason=failure.reason)
+        self._to_blame = failure.to_blame
+        waiting = failure.event is events.WAITING
         self._backoff.failed(self._timing.unreachable if waiting else self._timing.refused)
-
-    def _register(
-        self, request: RegisterRequest, kubelet: Inode, record: Record
-    ) -> _Failure | None:
-        """Tell the kubelet; return why it did not accept, None where it did."""
-        address = target(self._kubelet_socket)
-        with grpc.insecure_channel(address, options=_CHANNEL_OPTIONS) as channel:
-            call = RegistrationStub(channel).Register.future(request, self._timing.register)
-            call.add_done_callback(lambda _: self.look())
-            while not call.done():
-                self._wake.clear()
-                if self._is_past(kubelet):
-                    call.cancel()
-                    return _Failure(events.WAITING, "the kubelet ended before it answered")
-                if not call.done():
-                    self._wake.wait(self._timing.look)
-            record.code = call.code().name
-            return _failure_of(call)
-
-
-def _refused_by(fault: Fault | None) -> frozenset[str]:
-    """Return the ID of a fault that has the kubelet refuse; one that holds a call back does not."""
-    return frozenset([fault.id] if fault and isinstance(fault.effect, Fail) else [])
-
-
-def _failure_of(call: grpc.Call) -> _Failure | None:
-    code = call.code()
-    if code is grpc.StatusCode.OK:
-        return None
-    # What the kubelet itself says has other codes: this is a connection that broke.
-    event = events.WAITING if code in _BROKEN else events.REFUSED
-    return _Failure(event, f"{call.details()} ({code.name})")

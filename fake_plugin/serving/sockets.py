@@ -47,6 +47,7 @@ class SocketNames:
     def __init__(self, folder: Path, state_dir: Path) -> None:
         """Raise `NotReady` where the path of a socket would be too long."""
         self.folder = folder
+        self.kubelet = folder / "kubelet.sock"
         self._record = state_dir / "sockets"
         length = len(os.fsencode(folder / _new_name("")))
         if length > PATH_LIMIT:

@@ -11,7 +11,7 @@ import pytest
 from fake_plugin.config import Config
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.plugin import Plugin
-from fake_plugin.serving.registration import Timing
+from fake_plugin.serving.timing import Timing
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.docs.fleets import plan_of
 from tests.unit.docs.pages import page

@@ -23,7 +23,7 @@ from fake_plugin.resources.device import Device
 from fake_plugin.resources.resource import Resource
 from fake_plugin.serving.backoff import Pace
 from fake_plugin.serving.readiness import Readiness
-from fake_plugin.serving.registration import Timing
+from fake_plugin.serving.timing import Timing
 from fake_plugin.vendors import generic
 from fake_plugin.vendors.offer import Offer
 from lab.embedded.clock import RealClock

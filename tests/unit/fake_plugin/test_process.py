@@ -232,7 +232,7 @@ def test_what_was_not_foreseen_ends_it(
     kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
 ) -> None:
     """A plugin without one of its threads would only look alive: it ends, to be restarted."""
-    child = start_child(program="import fake_plugin.serving.registration as r; r.Listener = None; ")
+    child = start_child(program="import fake_plugin.serving.attempt as a; a.Listener = None; ")
     assert child.wait(10) == 1
     assert events_of(tmp_path)[-1] == "crashed"
     assert "TypeError" in str(logged(tmp_path)[-1]["traceback"])

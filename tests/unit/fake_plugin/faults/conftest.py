@@ -9,7 +9,7 @@ from fake_plugin.config import Config
 from fake_plugin.faults.fault import Fault
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.plugin import Plugin
-from fake_plugin.serving.registration import Timing
+from fake_plugin.serving.timing import Timing
 from tests.unit.fake_plugin.conftest import RESOURCE, TIMING
 
 StartFaulty = Callable[..., Plugin]
