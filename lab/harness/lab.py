@@ -1,7 +1,8 @@
 """The handle by which a test works on a lab: submit pods, break nodes, expect what comes of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import overload
+from typing import Final, overload
 
 from lab.cluster.connection import Json
 from lab.cluster.objects import Event, Pod
@@ -15,6 +16,8 @@ from lab.harness.expectations.pods import PodExpectation
 from lab.harness.node import NodeHandle, only_resource
 from lab.harness.view import View
 from lab.install.status import RunningLab
+
+_TELLS_HEALTH: Final = (1, 36)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,14 @@ class Lab:
     def resource(self) -> str:
         """The one resource of the fleet; raises `UsageError` where it has several."""
         return only_resource(tuple(self.fleet.nodes()), "the fleet")
+
+    @property
+    def tells_device_health(self) -> bool:
+        """Whether kubelets write into a pod's status how its devices are.
+
+        They do by default from Kubernetes 1.36 on (feature gate ResourceHealthStatus).
+        """
+        return all(_release(each.version) >= _TELLS_HEALTH for each in self.view.nodes.all())
 
     def submit(self, manifest: Json) -> Submitted:
         """Create an object in the lab's namespace, as `kubectl create` does.
@@ -111,15 +122,24 @@ class Lab:
         if isinstance(subject, NodeHandle):
             shown = (f"{describe} node {subject.name}", f"gpulab status --name {self.name}")
             node = Expecting(self.view, f"node {subject.title}", tuple, shown)
-            return NodeExpectation(node, subject.name, lambda: subject.resource)
+            return NodeExpectation(node, subject.name, lambda: subject.resource, subject.calls)
         name, inside = subject.name, subject.namespace
         told = (f"{describe} pod {name} --namespace {inside}",)
         pod = Expecting(self.view, f"pod {name}", lambda: self._events("Pod", name), told)
-        return PodExpectation(pod, self.running.client, inside, name)
+        return PodExpectation(pod, self.running.client, inside, name, self._numa_nodes)
+
+    def _numa_nodes(self, node: str) -> Mapping[str, int | None]:
+        found = self.node(node).resources()
+        return {device.unit: device.numa for each in found for device in each.devices}
 
     def _events(self, kind: str, name: str) -> tuple[Event, ...]:
         found = [each for each in self.view.events.all() if (each.about, each.name) == (kind, name)]
         return tuple(sorted(found, key=lambda each: (each.last is not None, each.last)))
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version, of `v1.36.3` (1, 36)."""
+    return tuple(int(part) for part in version.removeprefix("v").split(".")[:2])
 
 
 def _names(members: list[FleetNode]) -> list[str]:

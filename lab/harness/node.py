@@ -17,6 +17,7 @@ from lab.cluster.plugin.faults import Effect
 from lab.cluster.plugin.health import HealthChanged, Reason
 from lab.cluster.plugin.journal import Call as Recorded
 from lab.cluster.plugin.node_plugin import NodePlugin
+from lab.cluster.plugin.overview import Resource
 from lab.cluster.plugin.rules import Rule
 from lab.core.errors import CheckFailed, TimedOut, UsageError
 from lab.core.fleet import FleetNode
@@ -115,6 +116,10 @@ class NodeHandle:
         return tuple(
             each for each in ended if call in {"", each.call} and resource in {"", each.resource}
         )
+
+    def resources(self) -> tuple[Resource, ...]:
+        """Return the resources that its plugin serves, with all their devices."""
+        return self._reading.facts().resources
 
     @property
     def _reading(self) -> NodePlugin:

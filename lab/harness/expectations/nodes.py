@@ -1,11 +1,15 @@
 """What is expected of a node."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.cluster.objects import Node
+from lab.cluster.plugin.journal import Call
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
+
+#: The calls of a name and a resource that its plugin has seen, oldest first.
+Recorded = Callable[[str, str], Sequence[Call]]
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,7 @@ class NodeExpectation:
     expecting: Expecting
     name: str
     resource: Callable[[], str]
+    recorded: Recorded
 
     def allocatable(
         self, count: int, resource: str = "", *, within: float = 60
@@ -46,6 +51,31 @@ class NodeExpectation:
 
         self.expecting.throughout(f"has no {resource}", self._looking(look), lasting)
         return self
+
+    def offers_no(self, resource: str, *, within: float = 60) -> "NodeExpectation":
+        """Nothing of the resource can be given out: 0 devices, or no key of it.
+
+        Which of both depends on whether the node has ever had it, see `has_no`.
+        """
+        __tracebackhide__ = True
+
+        def look(node: Node) -> Sight:
+            return NotYet(_told(node)) if node.allocatable.get(resource) else MET
+
+        return self._until(f"no {resource} allocatable", look, within)
+
+    def asked(
+        self, call: str, times: int, resource: str = "", *, within: float = 10
+    ) -> "NodeExpectation":
+        """Its kubelet has made so many of these calls since the plugin's start, as `Allocate`."""
+        __tracebackhide__ = True
+
+        def look(_: Node) -> Sight:
+            found = len(self.recorded(call, resource))
+            return MET if found == times else NotYet(f"{found} calls of {call}")
+
+        what = f"was asked {call} {times} times"
+        return self._until(f"{what} for {resource}" if resource else what, look, within)
 
     def keeps(
         self, count: int, resource: str = "", *, lasting: float, of: str = "allocatable"

@@ -1,34 +1,26 @@
 """What is expected of a pod."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lab.cluster.connection import ApiFailed
-from lab.cluster.objects import Container, Pod
-from lab.harness.expectations.expecting import Expecting
-from lab.harness.expectations.visible import visible_devices
+from lab.cluster.objects import Pod
+from lab.harness.expectations.devices import DeviceExpectation
+from lab.harness.expectations.one_pod import told
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
-
-if TYPE_CHECKING:
-    from lab.cluster.client import Client
 
 #: Reasons to wait that end by nothing which a test does.
 _FOR_GOOD: Final = frozenset({"InvalidImageName", "ErrImageNeverPull"})
 
 
 @dataclass(frozen=True)
-class PodExpectation:
+class PodExpectation(DeviceExpectation):
     """What is expected of one pod, each with a deadline in seconds.
 
     Every method waits until it is so and returns this object, so that expectations can follow each
     other. Raises `ExpectationFailed` at the deadline, or before it where it can no longer come.
     """
-
-    expecting: Expecting
-    client: "Client"
-    namespace: str
-    name: str
 
     def running(self, *, within: float = 60) -> "PodExpectation":
         """All of its containers run and are ready."""
@@ -68,17 +60,28 @@ class PodExpectation:
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
-            return MET if because in pod.waiting else NotYet(_told(pod))
+            return MET if because in pod.waiting else NotYet(told(pod))
 
         return self._until(f"waits because {because!r}", look, within)
+
+    def stays_unstarted(self, *, lasting: float = 2, within: float = 30) -> "PodExpectation":
+        """A node was chosen for it, and its kubelet has begun none of its containers.
+
+        So looks a pod whose admission does not come to an end.
+        """
+        __tracebackhide__ = True
+        awaited = "has a node, and no container there"
+        self._until(awaited, _is_unstarted, within)
+        self.expecting.throughout(awaited, self._looking(_is_unstarted), lasting)
+        return self
 
     def gone(self, *, within: float = 60) -> "PodExpectation":
         """There is no such pod any more."""
         __tracebackhide__ = True
 
         def look() -> Sight:
-            found = self._pod()
-            return NotYet(_told(found)) if found else MET
+            found = self.pod()
+            return NotYet(told(found)) if found else MET
 
         self.expecting.until("is gone", look, within)
         return self
@@ -90,7 +93,7 @@ class PodExpectation:
         def look(pod: Pod) -> Sight:
             if pod.node:
                 return MET if pod.node == node else Hopeless(f"it is on {pod.node}")
-            return NotYet(_told(pod))
+            return NotYet(told(pod))
 
         return self._until(f"is on the node {node}", look, within)
 
@@ -119,61 +122,15 @@ class PodExpectation:
         self.expecting.until(f"prints {text!r}", look, within)
         return self
 
-    def holds_devices(
-        self, count: int, resource: str = "", *, container: str = "", within: float = 60
-    ) -> "PodExpectation":
-        """A container of it was given so many devices, by what its own environment says.
-
-        Shares of one card are one device here. `resource` is needed where it has several.
-        """
-        __tracebackhide__ = True
-
-        def look(pod: Pod) -> Sight:
-            if not _is_up(pod):
-                return Hopeless(_told(pod)) if pod.phase == "Failed" else NotYet(_told(pod))
-            found = visible_devices(self.client, pod, resource, container=container)
-            if found is None:
-                return NotYet("its environment cannot be read")
-            return MET if len(found) == count else Hopeless(f"it holds {_listed(found)}")
-
-        return self._until(f"holds {count} devices", look, within)
-
-    def sees_only_its_devices(self, resource: str = "", *, within: float = 60) -> "PodExpectation":
-        """No other pod of the namespace that is on its node sees a device that it sees."""
-        __tracebackhide__ = True
-
-        def look(pod: Pod) -> Sight:
-            mine = self.devices(resource) if _is_up(pod) else None
-            if not mine:
-                return NotYet(f"it sees no device; {_told(pod)}")
-            for other in self.expecting.view.pods.all():
-                if other.name != pod.name and other.node == pod.node and _is_up(other):
-                    theirs = visible_devices(self.client, other, resource) or ()
-                    if shared := [each for each in mine if each in theirs]:
-                        return Hopeless(f"{other.name} sees {_listed(shared)}, too")
-            return MET
-
-        return self._until("sees only its devices", look, within)
-
-    def devices(self, resource: str = "", *, container: str = "") -> tuple[str, ...] | None:
-        """Return the devices that a container was given, by their names; None where it is not up.
-
-        Of the one resource that it has, or of the one that is named.
-        """
-        found = self._pod()
-        if found is None or not _is_up(found):
-            return None
-        return visible_devices(self.client, found, resource, container=container)
-
     def stays_as_it_is(self, *, lasting: float) -> "PodExpectation":
         """No container of it ends, restarts or is replaced for that long, and it is not deleted."""
         __tracebackhide__ = True
-        before = self._pod()
+        before = self.pod()
         expected = _lives(before)
 
         def look(pod: Pod) -> Sight:
             if pod.terminating or _lives(pod) != expected:
-                return Hopeless(f"{_told(pod)}; before: {_told(before) if before else 'no pod'}")
+                return Hopeless(f"{told(pod)}; before: {told(before) if before else 'no pod'}")
             return MET
 
         self.expecting.throughout("stays as it is", self._looking(look), lasting)
@@ -188,12 +145,12 @@ class PodExpectation:
         started = self.expecting.view.changes.last
 
         def look() -> Sight:
-            found = self._pod()
+            found = self.pod()
             changes = self.expecting.view.pods.since(started)
             between = [each.object for each in changes if each.object.name == self.name]
             for pod in (*between, *([found] if found else ())):
                 if is_so(pod):
-                    return Hopeless(_told(pod))
+                    return Hopeless(told(pod))
             return MET
 
         self.expecting.throughout(f"never {what}", look, lasting)
@@ -201,7 +158,7 @@ class PodExpectation:
 
     def log(self, *, container: str = "") -> str:
         """Return what a container has printed until now, "" before it runs."""
-        found = self._pod()
+        found = self.pod()
         if found is None:
             return ""
         try:
@@ -211,84 +168,39 @@ class PodExpectation:
                 return ""
             raise
 
-    def pod(self) -> Pod | None:
-        """Return the pod as it is now, None where there is none."""
-        return self._pod()
-
-    def _until(self, awaited: str, look: Callable[[Pod], Sight], within: float) -> "PodExpectation":
-        __tracebackhide__ = True
-        self.expecting.until(awaited, self._looking(look), within)
-        return self
-
-    def _looking(self, look: Callable[[Pod], Sight]) -> Callable[[], Sight]:
-        def looking() -> Sight:
-            found = self._pod()
-            return look(found) if found else NotYet("there is no such pod")
-
-        return looking
-
-    def _pod(self) -> Pod | None:
-        return self.expecting.view.pods.get(self.name, self.namespace)
-
-
-def _is_up(pod: Pod) -> bool:
-    return any(each.state == "running" for each in pod.containers)
-
-
-def _listed(devices: Sequence[str]) -> str:
-    return ", ".join(devices) or "none"
-
 
 def _runs(pod: Pod) -> Sight:
     if pod.phase == "Running" and pod.ready and not pod.terminating:
         return MET
     ended = pod.phase in {"Failed", "Succeeded"}
     stuck = any(each.reason in _FOR_GOOD for each in pod.containers if each.state == "waiting")
-    return Hopeless(_told(pod)) if ended or stuck else NotYet(_told(pod))
+    return Hopeless(told(pod)) if ended or stuck else NotYet(told(pod))
 
 
 def _is_unscheduled(pod: Pod, because: str) -> Sight:
     if pod.node:
-        return Hopeless(f"it was given the node {pod.node}; {_told(pod)}")
-    return MET if because in pod.unscheduled else NotYet(_told(pod))
+        return Hopeless(f"it was given the node {pod.node}; {told(pod)}")
+    return MET if because in pod.unscheduled else NotYet(told(pod))
+
+
+def _is_unstarted(pod: Pod) -> Sight:
+    if pod.phase not in {"", "Pending"} or any(each.id for each in pod.containers):
+        return Hopeless(told(pod))
+    return MET if pod.node else NotYet(told(pod))
 
 
 def _is_rejected(pod: Pod, reason: str, because: str) -> Sight:
     if pod.phase != "Failed":
-        return Hopeless(_told(pod)) if pod.phase == "Succeeded" else NotYet(_told(pod))
+        return Hopeless(told(pod)) if pod.phase == "Succeeded" else NotYet(told(pod))
     so = pod.reason == reason and because in pod.message
-    return MET if so else Hopeless(_told(pod))
+    return MET if so else Hopeless(told(pod))
 
 
 def _has_succeeded(pod: Pod) -> Sight:
     if pod.phase == "Succeeded":
         return MET
-    return Hopeless(_told(pod)) if pod.phase == "Failed" else NotYet(_told(pod))
+    return Hopeless(told(pod)) if pod.phase == "Failed" else NotYet(told(pod))
 
 
 def _lives(pod: Pod | None) -> tuple[tuple[str, int], ...]:
     return tuple((each.id, each.restarts) for each in pod.containers) if pod else ()
-
-
-def _told(pod: Pod) -> str:
-    """Return what there is to say of a pod, in a line or two."""
-    words = [pod.phase or "no phase yet"]
-    if pod.terminating:
-        words.append("being deleted")
-    if pod.node:
-        words.append(f"on {pod.node}")
-    words.extend(filter(None, (pod.reason, pod.message, pod.unscheduled)))
-    words.extend(filter(None, map(_told_container, (*pod.init_containers, *pod.containers))))
-    return ", ".join(words)
-
-
-def _told_container(found: Container) -> str:
-    match found.state:
-        case "waiting":
-            return f"container {found.name} waits: {found.waits_for}" if found.waits_for else ""
-        case "terminated":
-            return f"container {found.name} ended with {found.exit_code} ({found.reason})"
-        case _ if not found.ready:
-            return f"container {found.name} runs but is not ready"
-        case _:
-            return ""

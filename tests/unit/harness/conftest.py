@@ -59,7 +59,8 @@ def expect_pod(cluster: Cluster, inside: Inside) -> ExpectPod:
 
         commands = (f"kubectl describe pod {name} --namespace {NAMESPACE}",)
         expecting = Expecting(cluster.view, f"pod {name}", about, commands)  # type: ignore[arg-type]
-        return PodExpectation(expecting, cast("Client", inside), NAMESPACE, name)
+        numa = {f"GPU-{card}": card // 2 for card in range(4)}
+        return PodExpectation(expecting, cast("Client", inside), NAMESPACE, name, lambda _: numa)
 
     return expect
 
@@ -68,4 +69,4 @@ def expect_pod(cluster: Cluster, inside: Inside) -> ExpectPod:
 def expect_node(cluster: Cluster) -> NodeExpectation:
     """Return an expectation of the node `w`."""
     expecting = Expecting(cluster.view, "node nvidia-0 (w)", tuple, ("kubectl describe node w",))
-    return NodeExpectation(expecting, "w", lambda: GPU)
+    return NodeExpectation(expecting, "w", lambda: GPU, lambda *_: ())

@@ -1,0 +1,132 @@
+"""What is expected of the devices that the containers of a pod were given."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from lab.cluster.objects import Pod
+from lab.harness.expectations.one_pod import OnePod, is_up, told
+from lab.harness.expectations.visible import visible_devices
+from lab.harness.sight import MET, Hopeless, NotYet, Sight
+
+
+@dataclass(frozen=True)
+class DeviceExpectation(OnePod):
+    """What is expected of a pod's devices, by what its containers' own environment says.
+
+    Shares of one card are one device here. `resource` is needed where a container has several.
+    """
+
+    def holds_devices(
+        self, count: int, resource: str = "", *, container: str = "", within: float = 60
+    ) -> Self:
+        """A container of it was given so many devices."""
+        __tracebackhide__ = True
+
+        def judge(found: Sequence[str]) -> Sight:
+            return MET if len(found) == count else Hopeless(f"it holds {_listed(found)}")
+
+        what = f"holds {count} devices"
+        return self._of_its_devices(what, judge, resource, container, within)
+
+    def sees_only_its_devices(self, resource: str = "", *, within: float = 60) -> Self:
+        """No other pod of the namespace that is on its node sees a device that it sees."""
+        __tracebackhide__ = True
+
+        def look(pod: Pod) -> Sight:
+            mine = self.devices(resource) if is_up(pod) else None
+            if not mine:
+                return NotYet(f"it sees no device; {told(pod)}")
+            for other in self.expecting.view.pods.all():
+                if other.name != pod.name and other.node == pod.node and is_up(other):
+                    theirs = visible_devices(self.client, other, resource) or ()
+                    if shared := [each for each in mine if each in theirs]:
+                        return Hopeless(f"{other.name} sees {_listed(shared)}, too")
+            return MET
+
+        return self._until("sees only its devices", look, within)
+
+    def sees_the_devices_of(
+        self, other: "DeviceExpectation", resource: str = "", *, within: float = 60
+    ) -> Self:
+        """It sees the very devices that another pod sees, which are shared by both."""
+        __tracebackhide__ = True
+
+        def judge(found: Sequence[str]) -> Sight:
+            theirs = other.devices(resource) or ()
+            if not found or not theirs:
+                return NotYet(f"{_listed(found)}; {other.name} sees {_listed(theirs)}")
+            same = set(found) == set(theirs)
+            seen = f"it sees {_listed(found)}, and {other.name} sees {_listed(theirs)}"
+            return MET if same else Hopeless(seen)
+
+        what = f"sees the devices of {other.name}"
+        return self._of_its_devices(what, judge, resource, "", within)
+
+    def each_container_has_its_own(self, resource: str = "", *, within: float = 60) -> Self:
+        """No two containers of it that run were given the same device."""
+        __tracebackhide__ = True
+
+        def look(pod: Pod) -> Sight:
+            holders: dict[str, str] = {}
+            for each in (*pod.init_containers, *pod.containers):
+                if each.state != "running":
+                    continue
+                found = visible_devices(self.client, pod, resource, container=each.name)
+                if found is None:
+                    return NotYet(f"the environment of {each.name} cannot be read")
+                for device in found:
+                    holder = holders.setdefault(device, each.name)
+                    if holder != each.name:
+                        return Hopeless(f"{holder} and {each.name} both see {device}")
+            return MET if holders else NotYet(f"it sees no device; {told(pod)}")
+
+        return self._until("gives each container devices of its own", look, within)
+
+    def on_numa_nodes(
+        self, count: int, resource: str = "", *, container: str = "", within: float = 60
+    ) -> Self:
+        """The devices of a container are on so many NUMA nodes, by what the plugin reports."""
+        __tracebackhide__ = True
+
+        def judge(found: Sequence[str]) -> Sight:
+            pod = self.pod()
+            where = self.numa_nodes(pod.node) if pod else {}
+            nodes = {where.get(each) for each in found}
+            seen = ", ".join(f"{each} on {where.get(each)}" for each in found)
+            return MET if found and len(nodes) == count else Hopeless(seen or "it holds none")
+
+        what = f"has its devices on {count} NUMA nodes"
+        return self._of_its_devices(what, judge, resource, container, within)
+
+    def devices(self, resource: str = "", *, container: str = "") -> tuple[str, ...] | None:
+        """Return the devices that a container was given, by their names; None where it is not up.
+
+        Of the one resource that it has, or of the one that is named.
+        """
+        found = self.pod()
+        if found is None or not is_up(found):
+            return None
+        return visible_devices(self.client, found, resource, container=container)
+
+    def _of_its_devices(
+        self,
+        awaited: str,
+        judge: Callable[[Sequence[str]], Sight],
+        resource: str,
+        container: str,
+        within: float,
+    ) -> Self:
+        __tracebackhide__ = True
+
+        def look(pod: Pod) -> Sight:
+            if not is_up(pod):
+                return Hopeless(told(pod)) if pod.phase == "Failed" else NotYet(told(pod))
+            found = visible_devices(self.client, pod, resource, container=container)
+            return NotYet("its environment cannot be read") if found is None else judge(found)
+
+        return self._until(awaited, look, within)
+
+
+def _listed(devices: Sequence[str]) -> str:
+    return ", ".join(devices) or "none"

@@ -1,0 +1,71 @@
+"""One pod that something is expected of: how it is looked at, and what there is to say of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from lab.cluster.objects import Container, Pod
+from lab.harness.expectations.expecting import Expecting
+from lab.harness.sight import NotYet, Sight
+
+if TYPE_CHECKING:
+    from lab.cluster.client import Client
+
+#: By the name of a node, the NUMA node of each piece of hardware on it, None where it has none.
+NumaNodes = Callable[[str], Mapping[str, int | None]]
+
+
+@dataclass(frozen=True)
+class OnePod:
+    """A pod by its name, be it there or not."""
+
+    expecting: Expecting
+    client: "Client"
+    namespace: str
+    name: str
+    numa_nodes: NumaNodes
+
+    def pod(self) -> Pod | None:
+        """Return the pod as it is now, None where there is none."""
+        return self.expecting.view.pods.get(self.name, self.namespace)
+
+    def _until(self, awaited: str, look: Callable[[Pod], Sight], within: float) -> Self:
+        __tracebackhide__ = True
+        self.expecting.until(awaited, self._looking(look), within)
+        return self
+
+    def _looking(self, look: Callable[[Pod], Sight]) -> Callable[[], Sight]:
+        def looking() -> Sight:
+            found = self.pod()
+            return look(found) if found else NotYet("there is no such pod")
+
+        return looking
+
+
+def is_up(pod: Pod) -> bool:
+    """Whether a container of it runs."""
+    return any(each.state == "running" for each in pod.containers)
+
+
+def told(pod: Pod) -> str:
+    """Return what there is to say of a pod, in a line or two."""
+    words = [pod.phase or "no phase yet"]
+    if pod.terminating:
+        words.append("being deleted")
+    if pod.node:
+        words.append(f"on {pod.node}")
+    words.extend(filter(None, (pod.reason, pod.message, pod.unscheduled)))
+    words.extend(filter(None, map(_told_container, (*pod.init_containers, *pod.containers))))
+    return ", ".join(words)
+
+
+def _told_container(found: Container) -> str:
+    match found.state:
+        case "waiting":
+            return f"container {found.name} waits: {found.waits_for}" if found.waits_for else ""
+        case "terminated":
+            return f"container {found.name} ended with {found.exit_code} ({found.reason})"
+        case _ if not found.ready:
+            return f"container {found.name} runs but is not ready"
+        case _:
+            return ""
