@@ -1,6 +1,6 @@
 """How long work reports on itself, without knowing whether a person or a log reads it."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 
@@ -26,3 +26,21 @@ class Step(Protocol):
     def cached(self) -> None:
         """Mark the step as found done already."""
         ...
+
+
+class Silence:
+    """Tells nobody: for work that is a small part of what is reported on already."""
+
+    def step(self, title: str) -> AbstractContextManager[Step]:
+        """See `Progress.step`."""
+        del title
+        return nullcontext(self)
+
+    def note(self, text: str) -> None:
+        """See `Progress.note`."""
+
+    def update(self, detail: str) -> None:
+        """See `Step.update`."""
+
+    def cached(self) -> None:
+        """See `Step.cached`."""

@@ -50,7 +50,12 @@ def chosen(
 
 def fleet_of(scenario: Scenario) -> Fleet:
     """Return the fleet that a scenario needs; raises `FleetError` where the file is wrong."""
-    file = resources.files(_PACKAGE).joinpath("fleets", f"{scenario.fleet}.yaml")
+    return fleet_named(scenario.fleet)
+
+
+def fleet_named(name: str) -> Fleet:
+    """Return the fleet of this name in scenarios/fleets; raises `FleetError` as above."""
+    file = resources.files(_PACKAGE).joinpath("fleets", f"{name}.yaml")
     with resources.as_file(file) as path:
         return load_fleet(Path(path))
 

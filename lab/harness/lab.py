@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, overload
 
 from lab.cluster.connection import Json
@@ -9,12 +10,15 @@ from lab.cluster.objects import Event, Pod
 from lab.core.clock import Clock
 from lab.core.errors import UsageError
 from lab.core.fleet import Fleet, FleetNode
+from lab.core.progress import Silence
 from lab.harness.afterwards import Afterwards
+from lab.harness.collection import fleet_named
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
 from lab.harness.node import NodeHandle, only_resource
 from lab.harness.view import View
+from lab.install.placing import place
 from lab.install.status import RunningLab
 
 _TELLS_HEALTH: Final = (1, 36)
@@ -100,6 +104,17 @@ class Lab:
             seen=f"nodes that it has: {', '.join(known)}",
             remedy="name one of these",
         )
+
+    def place(self, fleet: Fleet | str) -> None:
+        """Put another fleet onto the lab's nodes, and wait until its devices are there.
+
+        A name is that of a file in scenarios/fleets. The fleet of before is back afterwards.
+        """
+        self.afterwards.once("fleet", undo=partial(self._place, self.fleet))
+        self._place(fleet_named(fleet) if isinstance(fleet, str) else fleet)
+
+    def _place(self, fleet: Fleet) -> None:
+        self.fleet = place(self.running, fleet, Silence())
 
     def nodes(self) -> tuple[NodeHandle, ...]:
         """Return the nodes of the fleet."""

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Unpack
 
+from pydantic import JsonValue
+
 from fake_plugin.faults.fault import Call
 from lab.cluster.access import NodeAccess
+from lab.cluster.kubelet_config import KubeletConfig, with_settings
 from lab.cluster.objects import Node, Pod
 from lab.cluster.plugin.cards import CardsAdded, CardsMoved
 from lab.cluster.plugin.faults import Effect
@@ -165,6 +168,22 @@ class NodeHandle:
     def start_kubelet(self) -> None:
         """Start its kubelet, and wait until the node is Ready."""
         self._node.start_kubelet()
+
+    def configure_kubelet(self, **settings: JsonValue) -> None:
+        """Have its kubelet start anew with fields of its configuration set otherwise.
+
+        As in `configure_kubelet(topologyManagerPolicy="single-numa-node")`, under the names of
+        KubeletConfiguration. Waits until the node is Ready; its plugins register after that.
+        """
+        config = KubeletConfig(self.access, self.name)
+        before = config.read()
+        undo = partial(self._start_kubelet_with, before)
+        self.afterwards.once("configuration", self.name, undo=undo)
+        self._start_kubelet_with(with_settings(before, settings))
+
+    def _start_kubelet_with(self, configuration: str) -> None:
+        KubeletConfig(self.access, self.name).write(configuration)
+        self.restart_kubelet()
 
     def restart(self) -> None:
         """Restart the node, and wait until it is Ready again; all of its containers end."""
