@@ -27,8 +27,16 @@ class Body(Mapping):
             value = json.loads(
                 _decoded(data), object_pairs_hook=_without_twins, parse_constant=_no_constant
             )
-            # JSON can spell half of a character of two, which no answer could repeat.
+            # Or no answer could repeat it.
             json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as problem:
+            raise Refusal(
+                HTTPStatus.BAD_REQUEST,
+                "a name, or another text, cannot be written in UTF-8",
+                where=WHERE,
+                seen=f"it has {problem.object[problem.start]!a}, which is half of a character",
+                remedy="give it in UTF-8: nothing was changed",
+            ) from problem
         except (ValueError, RecursionError) as problem:
             raise Refusal(
                 HTTPStatus.BAD_REQUEST,

@@ -192,9 +192,10 @@ class Handler(BaseHTTPRequestHandler):
         if self._unread > BODY_BYTES:
             raise Refusal(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"the body must not have more than {BODY_BYTES} bytes",
+                f"too much is asked at once: {BODY_BYTES} bytes are the most",
                 where="the header Content-Length",
-                seen=str(self._unread),
+                seen=f"{self._unread} bytes",
+                remedy="name fewer devices at a time, or all; nothing was changed",
             )
         return self._unread
 

@@ -83,6 +83,7 @@ def test_what_fails_on_one_node_is_done_on_the_other(
         (["flap", "npu/0", "--times", "2", "--every", "2h"], "3600 s in all at most"),
         (["plug", "npu/0"], "this node has no unplugged card 'npu/0'"),
         (["add", "100000", "--pool", "npu"], "list"),
+        (["unhealthy", "npu/\udcff"], "a name, or another text, cannot be written in UTF-8"),
     ],
 )
 @pytest.mark.usefixtures("plugins")

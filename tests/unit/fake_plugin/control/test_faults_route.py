@@ -54,7 +54,10 @@ def test_there_are_only_so_many_rules(call: Call, node: Node) -> None:
 def test_half_of_a_character_makes_no_rule(call: Call, node: Node) -> None:
     """A rule with such a text could be listed to nobody."""
     told = call("POST", "/v1/faults", b'{"call": "Allocate", "fails": "\\ud800"}')
-    assert (told.status, told.what) == (400, "the body is no JSON")
+    assert (told.status, told.what) == (
+        400,
+        "a name, or another text, cannot be written in UTF-8",
+    )
     assert node.switchboard.book.entries() == ()
 
 

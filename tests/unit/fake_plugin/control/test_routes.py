@@ -179,8 +179,11 @@ def test_a_call_that_makes_no_sense_is_told(
         (b'{"a": NaN}', "the body is no JSON"),
         (b'{"a": 1, "a": 2}', "the body is no JSON"),
         (b"[" * 50_000, "the body is no JSON"),
-        (b'{"\\ud800": 1}', "the body is no JSON"),
-        (b'{"all": true, "becomes": "\\udfff"}', "the body is no JSON"),
+        (b'{"\\ud800": 1}', "a name, or another text, cannot be written in UTF-8"),
+        (
+            b'{"all": true, "becomes": "\\udfff"}',
+            "a name, or another text, cannot be written in UTF-8",
+        ),
         (b"[]", "as a whole must be a mapping"),
         (b"null", "as a whole must be a mapping"),
     ],
@@ -204,6 +207,17 @@ def test_a_body_is_utf8(call: Call, node: Node, encoding: str) -> None:
     rule = "JSON is UTF-8, without a byte order mark (RFC 8259, section 8.1)"
     assert told.body["error"]["seen"].startswith(rule)
     assert broken(node) == {}
+
+
+def test_half_a_character_is_shown(call: Call) -> None:
+    """As a shell passes a byte on that is not UTF-8, and in words for who typed it there."""
+    told = call("POST", "/v1/health", b'{"devices": ["x/\\udcff"], "becomes": "unhealthy"}')
+    assert told.body["error"] == {
+        "what": "a name, or another text, cannot be written in UTF-8",
+        "where": "the request's body",
+        "seen": "it has '\\udcff', which is half of a character",
+        "remedy": "give it in UTF-8: nothing was changed",
+    }
 
 
 @pytest.mark.parametrize("character", ["é", "昇", "\U0001f525", "\\u0000"])

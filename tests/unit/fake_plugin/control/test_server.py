@@ -83,6 +83,19 @@ def test_a_body_is_of_one_kind_and_has_an_end(
     assert told(server, "POST", "/", b"{}", JSON)[0] == 200
 
 
+def test_too_many_names_are_told_to_be_fewer(serve: Serve) -> None:
+    """In words for whoever typed them, and has seen no body."""
+    _, told_of = told(serve(), "POST", "/", b"x" * (BODY_BYTES + 1), JSON)
+    assert told_of == {
+        "error": {
+            "what": "too much is asked at once: 65536 bytes are the most",
+            "where": "the header Content-Length",
+            "seen": "65537 bytes",
+            "remedy": "name fewer devices at a time, or all; nothing was changed",
+        }
+    }
+
+
 @pytest.mark.parametrize(
     ("data", "status"),
     [
