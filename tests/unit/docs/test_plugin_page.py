@@ -94,7 +94,7 @@ def facts_said() -> Iterator[tuple[str, set[str]]]:
     for path in sorted(ROOT.glob("fake_plugin/**/*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match call:
-                case ast.Call(func=ast.Name("say"), args=[ast.Attribute(attr=name)]):
+                case ast.Call(func=ast.Name("say"), args=[ast.Attribute(ast.Name("events"), name)]):
                     given = {each.arg or "where, seen, remedy" for each in call.keywords}
                     yield names[name].name, set(", ".join(given).split(", ")) - {""}
 
@@ -144,6 +144,8 @@ def test_the_bounds_of_a_call_are_those_of_the_server() -> None:
     assert f"{handler.HEAD_BYTES // 1024} KiB of headers" in text
     assert f"{handler.BODY_BYTES // 1024} KiB of body" in text
     assert f"of {doorway.MOST} such" in text
+    limits = f"one flap more than {MOST_FLAPS}, or one rule more than {MOST_RULES}"
+    assert limits in PAGE.section("Errors").text
     assert f"Up to {MOST_FLAPS} flaps" in PAGE.text
     assert f"up to {MOST_RULES} rules" in PAGE.text
     assert f"up to {MOST_CHARACTERS} characters" in PAGE.text
