@@ -25,6 +25,7 @@ from lab.cluster.plugin.rules import Rule
 from lab.core.errors import CheckFailed, TimedOut, UsageError
 from lab.core.fleet import FleetNode
 from lab.harness.afterwards import Afterwards
+from lab.harness.guests import Host
 from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View
 from lab.install.deployment import NODE_LABEL
@@ -73,6 +74,19 @@ class NodeHandle:
         return plugin
 
     @property
+    def host(self) -> Host:
+        """Return what makes pods that are device plugins, too, beside the lab's own."""
+        images = [image for pod in self._plugin_pods() for image in pod.images]
+        if not images:
+            raise CheckFailed("the node has no plugin whose image could be used", where=self.title)
+        return Host(self.name, self.access.device_plugin_dir(self.name), images[0])
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Return the first two numbers of its kubelet's version, as (1, 36)."""
+        return self._now().release
+
+    @property
     def _seat(self) -> Seat:
         return Seat(self.name, tuple(each.name for each in self.members))
 
@@ -115,17 +129,18 @@ class NodeHandle:
 
         Of one name or one resource, where these are given. The journal begins with the plugin.
         """
-        ended = (each for each in self._reading.journal().calls if each.code)
+        ended = (each for each in self.reading.journal().calls if each.code)
         return tuple(
             each for each in ended if call in {"", each.call} and resource in {"", each.resource}
         )
 
     def resources(self) -> tuple[Resource, ...]:
         """Return the resources that its plugin serves, with all their devices."""
-        return self._reading.facts().resources
+        return self.reading.facts().resources
 
     @property
-    def _reading(self) -> NodePlugin:
+    def reading(self) -> NodePlugin:
+        """Return its device plugin, to be asked and not to be told anything."""
         return node_plugin(self.running, self._seat)
 
     def remove_socket(self, resource: str = "") -> None:
@@ -173,7 +188,7 @@ class NodeHandle:
         """Have its kubelet start anew with fields of its configuration set otherwise.
 
         As in `configure_kubelet(topologyManagerPolicy="single-numa-node")`, under the names of
-        KubeletConfiguration. Waits until the node is Ready; its plugins register after that.
+        KubeletConfiguration. Waits until the node is Ready, and its plugin has registered again.
         """
         config = KubeletConfig(self.access, self.name)
         before = config.read()
@@ -184,6 +199,13 @@ class NodeHandle:
     def _start_kubelet_with(self, configuration: str) -> None:
         KubeletConfig(self.access, self.name).write(configuration)
         self.restart_kubelet()
+
+        def look() -> Sight:
+            facts = self._reading.facts()
+            late = [each.name for each in facts.resources if not each.registered]
+            return MET if facts.ready else NotYet(f"not registered: {', '.join(late)}")
+
+        self._require(look, "the plugin did not register again", _PLUGIN_SECONDS)
 
     def restart(self) -> None:
         """Restart the node, and wait until it is Ready again; all of its containers end."""

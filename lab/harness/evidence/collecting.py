@@ -1,0 +1,85 @@
+"""Gathers the evidence of a test that has failed, before its pods and its lab go."""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from lab.harness.evidence.folder import made_for, unwritable
+from lab.harness.evidence.redaction import redacted_text
+from lab.harness.evidence.sources import Source, sources
+from lab.harness.lab import Lab
+
+_FAILURE: Final = "failure.txt"
+_LOOK: Final = "look.sh"
+_MISSING: Final = "missing.txt"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was kept of a test: a folder, its files, and what could not be had, with the reason."""
+
+    folder: Path
+    files: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def collect(lab: Lab, test: str, failure: str, since: datetime, root: Path) -> Evidence:
+    """Write what is known of a lab into a folder of the test's own below `root`.
+
+    `failure` is the text of the failure, `since` when the test began. What cannot be had is told in
+    `missing`, and does not keep the rest from being written. Raises `NotReady` where the folder
+    cannot be written.
+    """
+    folder = made_for(test, root)
+    secrets = (lab.running.folder.known_token(),)
+    own = (Source(_FAILURE, lambda: failure), Source(_LOOK, lambda: _commands(lab, folder)))
+    written, missing = _write((*own, *sources(lab, since)), folder, secrets)
+    if missing:
+        _write_one(folder / _MISSING, "\n".join(missing))
+    return Evidence(folder, written, missing)
+
+
+def _write(
+    found: Iterable[Source], folder: Path, secrets: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    written, missing = [], []
+    for source in found:
+        try:
+            text = source.read()
+        except Exception as error:  # noqa: BLE001 - half a cluster is what evidence is for
+            missing.append(f"{source.file}: {type(error).__name__}: {error}")
+            continue
+        _write_one(folder / source.file, redacted_text(text, secrets))
+        written.append(source.file)
+    return tuple(written), tuple(missing)
+
+
+def _write_one(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise unwritable(file, error) from error
+
+
+def _commands(lab: Lab, folder: Path) -> str:
+    """Return what shows more, as long as the lab is there."""
+    kubectl = f"kubectl --kubeconfig {shlex.quote(str(lab.running.folder.kubeconfig))}"
+    inside = f"--namespace {lab.namespace}"
+    timelines = (f"gpulab timeline {pod.name} {inside} --name {lab.name}" for pod in lab.pods())
+    return "\n".join(
+        (
+            "#!/bin/sh",
+            f"# What else there is to see, as long as the lab {lab.name} is there.",
+            f"# What was gathered is in {folder}",
+            f"{kubectl} get pods --output wide {inside}",
+            f"{kubectl} get events --sort-by .lastTimestamp {inside}",
+            f"gpulab status --name {lab.name}",
+            f"gpulab inject list --name {lab.name}",
+            f"gpulab journal --name {lab.name}",
+            *timelines,
+        )
+    )

@@ -1,0 +1,42 @@
+"""The folder of one test's evidence."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
+from lab.core.errors import NotReady
+
+_MOST_LETTERS: Final = 100
+
+
+def made_for(test: str, root: Path) -> Path:
+    """Return an empty folder for a test; what an earlier run has left in it goes.
+
+    Raises `NotReady` where it cannot be written.
+    """
+    path = root / _name(test)
+    try:
+        if path.exists():
+            shutil.rmtree(path)
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return path
+
+
+def unwritable(path: Path, error: OSError) -> NotReady:
+    """Return the error for a folder that cannot be written."""
+    return NotReady(
+        "the evidence of a failed test cannot be written",
+        where=str(path),
+        seen=str(error),
+        remedy="make room and the folder writable, or name another one",
+        commands=("pytest --lab-evidence=/tmp/lab-evidence",),
+    )
+
+
+def _name(test: str) -> str:
+    """Return what a folder can be called: of `tests/test_x.py::test_y[z]` the readable part."""
+    plain = re.sub(r"[^\w.=-]+", "-", test).strip("-.")
+    return plain[-_MOST_LETTERS:] or "test"

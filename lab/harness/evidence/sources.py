@@ -1,0 +1,79 @@
+"""What is gathered of a lab, file by file."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from lab.cluster.objects import Pod
+from lab.cluster.plugin.api import written
+from lab.harness.evidence.redaction import redacted
+from lab.harness.lab import Lab
+from lab.harness.node import NodeHandle
+from lab.harness.timeline import timeline_of
+
+_LOG_LINES: Final = 2000
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of the evidence, by its path in the folder, and where its text comes from."""
+
+    file: str
+    read: Callable[[], str]
+
+
+def sources(lab: Lab, since: datetime) -> Iterator[Source]:
+    """Yield everything that is known of a lab, and of what happened there since a moment."""
+    yield Source("pods.json", partial(_objects, lab, f"{_inside(lab)}/pods"))
+    yield Source("events.json", partial(_objects, lab, f"{_inside(lab)}/events"))
+    yield Source("node-events.json", partial(_objects, lab, "/api/v1/namespaces/default/events"))
+    yield Source("nodes.json", partial(_objects, lab, "/api/v1/nodes"))
+    yield Source("fleet.yaml", lambda: lab.running.folder.fleet.read_text(encoding="utf-8"))
+    for pod in lab.pods():
+        yield from _of_pod(lab, pod)
+    for pod in lab.view.plugins.all():
+        yield Source(f"plugins/{pod.node}.log", partial(_log, lab, pod))
+    for node in lab.nodes():
+        yield from _of_node(node, since)
+
+
+def _of_pod(lab: Lab, pod: Pod) -> Iterator[Source]:
+    for each in (*pod.init_containers, *pod.containers):
+        if each.id:
+            file = f"pods/{pod.name}.{each.name}.log"
+            yield Source(file, partial(_log, lab, pod, each.name))
+    if pod.requests:
+        yield Source(f"timelines/{pod.name}.json", lambda: _timeline(lab, pod))
+
+
+def _of_node(node: NodeHandle, since: datetime) -> Iterator[Source]:
+    yield Source(f"plugins/{node.name}.journal.json", lambda: _json(node.reading.journal()))
+    yield Source(
+        f"plugins/{node.name}.state.txt", lambda: "\n".join(node.reading.overview().lines())
+    )
+    if "kubelet_journal" in node.access.can:
+        journal = partial(node.access.kubelet_journal, node.name, since)
+        yield Source(f"kubelets/{node.name}.log", journal)
+
+
+def _inside(lab: Lab) -> str:
+    return f"/api/v1/namespaces/{lab.namespace}"
+
+
+def _objects(lab: Lab, path: str) -> str:
+    return _json(redacted(lab.running.client.connection.get(path)["items"]))
+
+
+def _log(lab: Lab, pod: Pod, container: str = "") -> str:
+    return lab.running.client.logs(pod, tail=_LOG_LINES, container=container)
+
+
+def _timeline(lab: Lab, pod: Pod) -> str:
+    return _json(timeline_of(lab.running, pod.namespace, pod.name).as_json())
+
+
+def _json(found: Any) -> str:  # noqa: ANN401 - whatever JSON is made of
+    return json.dumps(written(found), indent=1, ensure_ascii=False)

@@ -1,0 +1,140 @@
+"""What is kept of a test that has failed: all that can be had, and no secret."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from lab.core.errors import NotReady
+from lab.harness.evidence import collect, collecting
+from lab.harness.evidence.redaction import REMOVED, redacted, redacted_text
+from lab.harness.evidence.sources import Source
+from lab.harness.lab import Lab
+
+TOKEN = "s3cret-of-the-lab"  # noqa: S105 - no one's
+SINCE = datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def a_lab() -> Lab:
+    """Return what `collect` itself asks of a lab."""
+    folder = SimpleNamespace(known_token=lambda: TOKEN, kubeconfig=Path("/state/my lab/kubeconfig"))
+    running = SimpleNamespace(folder=folder)
+    pods = (SimpleNamespace(name="greedy"),)
+    found = SimpleNamespace(running=running, name="t", namespace="ns", pods=lambda: pods)
+    return cast("Lab", found)
+
+
+def failing() -> str:
+    """Fail as a node does that has gone."""
+    raise OSError("connection refused")
+
+
+@pytest.fixture
+def gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let there be a file that can be had, one with a secret in it, and one that cannot be had."""
+    found = (
+        Source("pods.json", lambda: "[]"),
+        Source("plugins/w.log", lambda: f"token {TOKEN} in a log"),
+        Source("kubelets/w.log", failing),
+    )
+    monkeypatch.setattr(collecting, "sources", lambda lab, since: found)  # noqa: ARG005
+
+
+@pytest.mark.usefixtures("gathered")
+def test_what_can_be_had_is_written(tmp_path: Path) -> None:
+    """In a folder with the test's name, the failure first."""
+    kept = collect(a_lab(), "tests/test_x.py::test_y[a b]", "it failed", SINCE, tmp_path)
+    assert kept.folder == tmp_path / "tests-test_x.py-test_y-a-b"
+    assert kept.files == ("failure.txt", "look.sh", "pods.json", "plugins/w.log")
+    assert (kept.folder / "failure.txt").read_text() == "it failed\n"
+
+
+@pytest.mark.usefixtures("gathered")
+def test_what_cannot_be_had_is_told(tmp_path: Path) -> None:
+    """And keeps nothing else from being written."""
+    kept = collect(a_lab(), "test", "it failed", SINCE, tmp_path)
+    assert kept.missing == ("kubelets/w.log: OSError: connection refused",)
+    assert (kept.folder / "missing.txt").read_text() == f"{kept.missing[0]}\n"
+
+
+@pytest.mark.usefixtures("gathered")
+def test_the_labs_own_token_is_nowhere(tmp_path: Path) -> None:
+    """Not even where a component has printed it."""
+    kept = collect(a_lab(), "test", f"it failed with {TOKEN}", SINCE, tmp_path)
+    texts = [file.read_text() for file in kept.folder.rglob("*") if file.is_file()]
+    assert [text for text in texts if TOKEN in text] == []
+    assert f"token {REMOVED} in a log\n" in texts
+
+
+@pytest.mark.usefixtures("gathered")
+def test_commands_can_be_pasted(tmp_path: Path) -> None:
+    """Also where the state folder has a blank in its name."""
+    look = (collect(a_lab(), "test", "", SINCE, tmp_path).folder / "look.sh").read_text()
+    assert (
+        "kubectl --kubeconfig '/state/my lab/kubeconfig' get pods --output wide --namespace ns\n"
+    ) in look
+    assert "gpulab timeline greedy --namespace ns --name t\n" in look
+
+
+@pytest.mark.usefixtures("gathered")
+def test_evidence_of_an_earlier_run_goes(tmp_path: Path) -> None:
+    """A folder tells of one failure."""
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "old.txt").touch()
+    kept = collect(a_lab(), "test", "", SINCE, tmp_path)
+    assert not (kept.folder / "old.txt").exists()
+
+
+@pytest.mark.usefixtures("gathered")
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """With the option that names another one."""
+    (tmp_path / "file").touch()
+    with pytest.raises(NotReady) as raised:
+        collect(a_lab(), "test", "", SINCE, tmp_path / "file")
+    assert raised.value.what == "the evidence of a failed test cannot be written"
+    assert raised.value.commands == ("pytest --lab-evidence=/tmp/lab-evidence",)
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        ({"name": "DB_PASSWORD", "value": "x"}, {"name": "DB_PASSWORD", "value": REMOVED}),
+        ({"name": "MODE", "value": "x"}, {"name": "MODE", "value": "x"}),
+        (
+            {"name": "API_KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
+            {"name": "API_KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
+        ),
+        ({"token": "x", "phase": "Running"}, {"token": REMOVED, "phase": "Running"}),
+        ({"metadata": {"managedFields": [1], "name": "p"}}, {"metadata": {"name": "p"}}),
+        (
+            {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
+            {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": REMOVED}},
+        ),
+        ([{"secretName": "s"}], [{"secretName": "s"}]),
+    ],
+)
+def test_values_with_secret_names_are_removed(found: Any, kept: Any) -> None:  # noqa: ANN401 - JSON
+    """Whatever else an object has stays, but for what only machines read."""
+    assert redacted(found) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer abcdefghijklmnop0123",
+        "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl",
+    ],
+)
+def test_what_looks_like_a_token_is_removed(text: str) -> None:
+    """A bearer token, and a JSON Web Token, in any text."""
+    kept = redacted_text(f"before {text} after", ())
+    assert kept.endswith(f"{REMOVED} after")
+    assert "0123" not in kept
+    assert "eyJ" not in kept
+
+
+def test_ordinary_text_is_kept() -> None:
+    """A secret that is empty is in every text."""
+    assert redacted_text("token bucket, bearer of news", ("",)) == "token bucket, bearer of news"
