@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeGuard, TypeVar
 
 from pydantic import JsonValue
 
@@ -36,30 +36,45 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[Answer]):
-    """What came of asking one node: a result or an error.
+class Done(Generic[Answer]):
+    """What the plugin of a node has answered."""
 
-    `skipped` says that the node has nothing of what was named, and others have.
+    seat: Seat
+    answer: Answer
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the contract for tools."""
+        return {**_names(self.seat), "ok": True, "result": written(self.answer)}
+
+
+@dataclass(frozen=True)
+class Undone:
+    """Why a node has not done what was asked.
+
+    `skipped` says that it has nothing of what was named, and others have.
     """
 
     seat: Seat
-    result: Answer | None = None
-    error: LabError | None = None
+    error: LabError
     skipped: bool = False
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the contract for tools."""
-        found: dict[str, JsonValue] = {"node": self.seat.node, "members": [*self.seat.members]}
-        if self.error is None:
-            return {**found, "ok": True, "result": written(self.result)}
         error = self.error
-        said: dict[str, JsonValue] = {"what": error.what, "where": error.where, "seen": error.seen}
-        return {
-            **found,
-            "ok": False,
-            "skipped": self.skipped,
-            "error": {**said, "remedy": error.remedy},
+        said: dict[str, JsonValue] = {
+            "what": error.what,
+            "where": error.where,
+            "seen": error.seen,
+            "remedy": error.remedy,
         }
+        return {**_names(self.seat), "ok": False, "skipped": self.skipped, "error": said}
+
+
+Outcome: TypeAlias = Done[Answer] | Undone
+
+
+def _names(seat: Seat) -> dict[str, JsonValue]:
+    return {"node": seat.node, "members": [*seat.members]}
 
 
 def seats(lab: RunningLab, names: Sequence[str] = ()) -> tuple[Seat, ...]:
@@ -118,43 +133,43 @@ def ask(
 
     def outcome(seat: Seat) -> Outcome[Answer]:
         try:
-            return Outcome(seat, asking(node_plugin(lab, seat, pods)))
+            return Done(seat, asking(node_plugin(lab, seat, pods)))
         except LabError as error:
-            return Outcome(seat, error=error)
+            return Undone(seat, error)
 
     with ThreadPoolExecutor(_AT_ONCE) as askers:
         outcomes = list(askers.map(outcome, nodes))
-    if named or all(_knows_nothing(each) for each in outcomes):
+    if named or all(map(_knows_nothing, outcomes)):
         return outcomes
-    return [replace(each, skipped=_knows_nothing(each)) for each in outcomes]
+    return [replace(each, skipped=True) if _knows_nothing(each) else each for each in outcomes]
 
 
 def require_done(outcomes: Iterable[Outcome[Answer]]) -> None:
     """Raise what the nodes that failed all say, or an error that tells what each of them says."""
     outcomes = list(outcomes)
-    failed = [each for each in outcomes if each.error and not each.skipped]
+    failed = [each for each in outcomes if isinstance(each, Undone) and not each.skipped]
     if not failed:
         return
-    errors = [each.error for each in failed if each.error]
-    usage = all(isinstance(error, UsageError) for error in errors)
+    usage = all(isinstance(each.error, UsageError) for each in failed)
     kind = UsageError if usage else CheckFailed
-    first = errors[0]
-    if all(error.what == first.what for error in errors):
+    first = failed[0].error
+    if all(each.error.what == first.what for each in failed):
         where = ", ".join(each.seat.title for each in failed[:_SHOWN])
         seen = "\n".join(filter(None, (first.where, first.seen)))
         raise kind(
             first.what, where=where, seen=seen, remedy=first.remedy, commands=first.commands
         ) from first
+    done = "; it is done on the others" if any(isinstance(each, Done) for each in outcomes) else ""
     raise kind(
         f"{len(failed)} nodes did not do it",
-        seen="\n".join(f"{each.seat.title}: {each.error.what}" for each in failed if each.error),
-        remedy="see what is said of each; it is done on the others"
-        if any(each.error is None for each in outcomes)
-        else "see what is said of each",
+        seen="\n".join(f"{each.seat.title}: {each.error.what}" for each in failed),
+        remedy=f"see what is said of each{done}",
     )
 
 
-def _knows_nothing(outcome: Outcome[Answer]) -> bool:
+def _knows_nothing(outcome: Outcome[Answer]) -> TypeGuard[Undone]:
+    if isinstance(outcome, Done):
+        return False
     return isinstance(outcome.error, PluginRefused) and outcome.error.missing
 
 

@@ -1,7 +1,7 @@
 """What the commands of `gpulab inject` have in common: ask nodes, say what came of it, go on."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -14,7 +14,6 @@ from lab.core.errors import UsageError
 if TYPE_CHECKING:
     from lab.cluster.plugin.node_plugin import NodePlugin
     from lab.install.seats import Outcome
-    from lab.install.status import RunningLab
 
 Answer = TypeVar("Answer")
 Options = ParamSpec("Options")
@@ -69,14 +68,9 @@ class Session:
         Raises, after that is printed, where a node has not done it: the error names those nodes,
         once. Nodes that were skipped come last, since nothing has become of them.
         """
-        outcomes = self.outcomes(asking)
-        if self.output == "json":
-            print_json(outcomes)
-        else:
-            for title, result in _results(outcomes):
-                click.echo(f"{title}: {told(result)}")
-            _print_skipped(outcomes)
-        self.end(outcomes, "inject list", "inject clear")
+        self._run(
+            asking, lambda title, done: [f"{title}: {told(done)}"], "inject list", "inject clear"
+        )
 
     def show(
         self,
@@ -85,59 +79,51 @@ class Session:
         *following: str,
     ) -> None:
         """Ask the nodes; print several lines for each, and these commands to go on with."""
-        outcomes = self.outcomes(asking)
-        if self.output == "json":
-            print_json(outcomes)
-        else:
-            for title, result in _results(outcomes):
-                click.echo(f"{title}:")
-                for line in told(result):
-                    click.echo(f"  {line}")
-            _print_skipped(outcomes)
-        self.end(outcomes, *following)
 
-    def outcomes(self, asking: "Callable[[NodePlugin], Answer]") -> "list[Outcome[Answer]]":
-        """Ask the nodes, side by side."""
-        from lab.install.seats import ask, seats
+        def lines(title: str, found: Answer) -> Iterator[str]:
+            yield f"{title}:"
+            yield from (f"  {line}" for line in told(found))
 
-        lab = self.lab()
-        return ask(lab, seats(lab, self.nodes), asking, named=bool(self.nodes))
+        self._run(asking, lines, *following)
 
-    def lab(self) -> "RunningLab":
-        """Return the lab of that name."""
+    def _run(
+        self,
+        asking: "Callable[[NodePlugin], Answer]",
+        lines: Callable[[str, Answer], Iterable[str]],
+        *following: str,
+    ) -> None:
         from lab.cli.site import this_site
+        from lab.install.seats import ask, require_done, seats
         from lab.install.status import running_lab
 
-        return running_lab(this_site(), self.name)
-
-    def end(self, outcomes: "Sequence[Outcome[Answer]]", *commands: str) -> None:
-        """Print the commands to paste next, or raise for what was not done."""
-        from lab.install.seats import require_done
-
+        lab = running_lab(this_site(), self.name)
+        outcomes = ask(lab, seats(lab, self.nodes), asking, named=bool(self.nodes))
+        if self.output == "json":
+            click.echo(json.dumps({"nodes": [each.as_json() for each in outcomes]}, indent=2))
+        else:
+            _print(outcomes, lines)
         require_done(outcomes)
         if self.output == "text":
             click.echo("\nNext:")
-            for command in commands:
-                click.echo(f"  {self.command(command)}")
+            for command in following:
+                click.echo(f"  {self._command(command)}")
 
-    def command(self, text: str) -> str:
-        """Return a command of this lab, to paste."""
+    def _command(self, text: str) -> str:
         from lab.cli.program import program
 
         named = "" if self.name == DEFAULT_NAME else f" --name {self.name}"
         return f"{program()} {text}{named}"
 
 
-def print_json(outcomes: "Sequence[Outcome[Answer]]") -> None:
-    """Print what came of it for tools."""
-    click.echo(json.dumps({"nodes": [each.as_json() for each in outcomes]}, indent=2))
+def _print(
+    outcomes: "Sequence[Outcome[Answer]]", lines: Callable[[str, Answer], Iterable[str]]
+) -> None:
+    from lab.install.seats import Done, Undone
 
-
-def _results(outcomes: "Sequence[Outcome[Answer]]") -> list[tuple[str, Answer]]:
-    return [(each.seat.title, each.result) for each in outcomes if each.result is not None]
-
-
-def _print_skipped(outcomes: "Sequence[Outcome[Answer]]") -> None:
     for each in outcomes:
-        if each.skipped and each.error:
+        if isinstance(each, Done):
+            for line in lines(each.seat.title, each.answer):
+                click.echo(line)
+    for each in outcomes:
+        if isinstance(each, Undone) and each.skipped:
             click.echo(f"{each.seat.title}: skipped: {each.error.what}")
