@@ -35,6 +35,7 @@ class Container:
     `reason` and `message` are those of its state; `exit_code` is None as long as it has none. `id`
     is the runtime's, "" before there is a container. `started` and `finished` are of its last run.
     `devices` are the IDs by resource: a kubelet from 1.36 on tells them, but of no init container.
+    `unhealthy` are those of them that it calls so.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Container:
     started: datetime | None = None
     finished: datetime | None = None
     devices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unhealthy: frozenset[str] = frozenset()
 
     @property
     def waits_for(self) -> str:

@@ -88,6 +88,12 @@ def _container(found: Json) -> Container:
             each["name"]: tuple(held["resourceID"] for held in each.get("resources", ()))
             for each in found.get("allocatedResourcesStatus", ())
         },
+        unhealthy=frozenset(
+            held["resourceID"]
+            for each in found.get("allocatedResourcesStatus", ())
+            for held in each.get("resources", ())
+            if held.get("health") == "Unhealthy"
+        ),
     )
 
 

@@ -83,6 +83,19 @@ class DeviceExpectation(OnePod):
 
         return self._until("gives each container devices of its own", look, within)
 
+    def holds_unhealthy(self, *devices: str, within: float = 30) -> Self:
+        """Its status calls these of its devices unhealthy, and no other, by their IDs.
+
+        Kubelets from 1.36 on write that by default: see `Lab.tells_device_health`.
+        """
+        __tracebackhide__ = True
+
+        def look(pod: Pod) -> Sight:
+            found = sorted(each for one in pod.containers for each in one.unhealthy)
+            return MET if found == sorted(devices) else NotYet(f"unhealthy: {_listed(found)}")
+
+        return self._until(f"holds as unhealthy: {_listed(devices)}", look, within)
+
     def on_numa_nodes(
         self, count: int, resource: str = "", *, container: str = "", within: float = 60
     ) -> Self:

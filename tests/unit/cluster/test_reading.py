@@ -159,7 +159,18 @@ def test_devices_of_a_container_are_read() -> None:
     """A kubelet from 1.36 on says which ones a container holds."""
     held = [{"name": GPU, "resources": [{"resourceID": "b", "health": "Healthy"}]}]
     status = container("c", 0, running={}) | {"allocatedResourcesStatus": held}
-    assert pod_of({"containerStatuses": [status]}).containers[0].devices == {GPU: ("b",)}
+    (read,) = pod_of({"containerStatuses": [status]}).containers
+    assert (read.devices, read.unhealthy) == ({GPU: ("b",)}, frozenset())
+
+
+def test_devices_that_a_kubelet_calls_unhealthy_are_read() -> None:
+    """Of all resources that the container holds."""
+    broken, sound = (
+        {"resourceID": each, "health": how} for each, how in (("b", "Unhealthy"), ("a", "Healthy"))
+    )
+    held = [{"name": GPU, "resources": [broken, sound]}]
+    status = container("c", 0, running={}) | {"allocatedResourcesStatus": held}
+    assert pod_of({"containerStatuses": [status]}).containers[0].unhealthy == {"b"}
 
 
 def test_conditions_are_read() -> None:
