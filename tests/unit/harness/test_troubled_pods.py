@@ -1,16 +1,18 @@
 """What is expected of pods whose admission hangs, or whose devices have broken."""
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from lab.cluster.objects import Container
-from lab.core.fleet import Fleet
 from lab.harness.failure import ExpectationFailed
 from lab.harness.lab import Lab
-from lab.install.status import RunningLab
 from tests.unit.harness.cluster import Cluster, running
 from tests.unit.harness.conftest import ExpectPod
+
+if TYPE_CHECKING:
+    from lab.core.fleet import Fleet
+    from lab.install.status import RunningLab
 
 
 def test_a_pod_with_a_node_and_no_container_is_unstarted(
