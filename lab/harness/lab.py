@@ -1,9 +1,9 @@
 """The handle by which a test works on a lab: submit pods, break nodes, expect what comes of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, overload
+from typing import Any, Final, overload
 
 from lab.cluster.connection import Json
 from lab.cluster.objects import Event, Pod
@@ -17,11 +17,13 @@ from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
 from lab.harness.node import NodeHandle, only_resource
+from lab.harness.policies import Policies
 from lab.harness.view import View
 from lab.install.placing import place
 from lab.install.status import RunningLab
 
 _TELLS_HEALTH: Final = (1, 36)
+_KEEPS_RIVALS: Final = (1, 37)
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Submitted:
     manifest: Json
 
 
-class Lab:
+class Lab(Policies):
     """One namespace of a running lab, its nodes, and the fleet that is on them."""
 
     def __init__(self, running: RunningLab, fleet: Fleet, namespace: str, view: View) -> None:
@@ -66,7 +68,18 @@ class Lab:
 
         They do by default from Kubernetes 1.36 on (feature gate ResourceHealthStatus).
         """
-        return all(_release(each.version) >= _TELLS_HEALTH for each in self.view.nodes.all())
+        return self._has_reached(_TELLS_HEALTH)
+
+    @property
+    def keeps_rival_plugins(self) -> bool:
+        """Whether kubelets fall back on another plugin of a resource when the latest one ends.
+
+        They do from Kubernetes 1.37 on (kubernetes/kubernetes#135437).
+        """
+        return self._has_reached(_KEEPS_RIVALS)
+
+    def _has_reached(self, release: tuple[int, int]) -> bool:
+        return all(_release(each.version) >= release for each in self.view.nodes.all())
 
     def submit(self, manifest: Json) -> Submitted:
         """Create an object in the lab's namespace, as `kubectl create` does.
@@ -84,6 +97,33 @@ class Lab:
         self.running.client.delete(submitted.manifest)
         if submitted.kind == "Pod":
             self.expect(submitted).gone(within=within)
+
+    def bring_plugin(  # noqa: PLR0913 - each is a thing that plugins differ by
+        self,
+        node: NodeHandle,
+        name: str,
+        resource: str,
+        *,
+        count: int = 1,
+        mounted: bool = True,
+        faults: Sequence[Mapping[str, Any]] = (),
+    ) -> Submitted:
+        """Start a device plugin on a node beside the lab's own: a pod, which goes after the test.
+
+        It has `count` devices. `mounted` says whether it has the kubelet's folder of sockets;
+        `faults` are as in a fleet file.
+        """
+        manifest = node.host.plugin(name, resource, count, mounted=mounted, faults=faults)
+        rival = resource in {each for member in node.members for each in member.devices}
+        brought = self.submit(manifest)
+        self.afterwards.once("guest", name, undo=partial(self._send_away, brought, node, rival))
+        return brought
+
+    def _send_away(self, brought: Submitted, node: NodeHandle, rival: bool) -> None:  # noqa: FBT001 - for `partial`
+        self.delete(brought)
+        if rival:
+            # The kubelet may have ended what it had with the lab's own, which does not notice.
+            node.restart_plugin()
 
     def node(self, name: str = "") -> NodeHandle:
         """Return a node by the fleet's or the cluster's name for it; the fleet's only one for "".

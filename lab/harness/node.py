@@ -82,11 +82,6 @@ class NodeHandle:
         return Host(self.name, self.access.device_plugin_dir(self.name), images[0])
 
     @property
-    def version(self) -> tuple[int, ...]:
-        """Return the first two numbers of its kubelet's version, as (1, 36)."""
-        return self._now().release
-
-    @property
     def _seat(self) -> Seat:
         return Seat(self.name, tuple(each.name for each in self.members))
 
@@ -201,7 +196,7 @@ class NodeHandle:
         self.restart_kubelet()
 
         def look() -> Sight:
-            facts = self._reading.facts()
+            facts = self.reading.facts()
             late = [each.name for each in facts.resources if not each.registered]
             return MET if facts.ready else NotYet(f"not registered: {', '.join(late)}")
 
