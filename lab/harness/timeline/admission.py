@@ -1,0 +1,161 @@
+"""Steps 5 to 7: how a pod came to a node, and to devices of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from lab.core.counted import counted
+from lab.harness.timeline.allocation import Allocation, allocations, parts
+from lab.harness.timeline.moment import UNKNOWN, Moment
+from lab.harness.timeline.observation import Observation
+from lab.harness.timeline.phrase import NOTHING, Phrase
+from lab.harness.timeline.step import ANSWER, ASK, SCHEDULE, Outcome, Source, Step
+
+NO_NODE = Phrase("the pod has no node yet", "Pod 还没有节点")
+#: What a container can be given, by the fields of the answer.
+_GIVEN: Final[Mapping[str, Phrase]] = {
+    "envs": Phrase("variable", "个变量"),
+    "devices": Phrase("device file", "个设备文件"),
+    "mounts": Phrase("mount", "个挂载"),
+    "cdi_devices": Phrase("CDI device", "个 CDI 设备"),
+}
+
+
+def admission(seen: Observation) -> Iterator[Step]:
+    """Yield what the scheduler did for the pod, and what kubelet and plugin said of it."""
+    yield _schedule(seen)
+    found = allocations(seen)
+    yield _ask(seen, found)
+    yield _answer(seen, found)
+
+
+def _schedule(seen: Observation) -> Step:
+    if seen.pod is None:
+        return Step(SCHEDULE, "unknown", detail=Phrase.quoted(seen.missing.get("pod", "")))
+    if seen.pod.node:
+        event = seen.event("Scheduled")
+        source: Source = "event" if event and event.first else "pod status"
+        detail = Phrase(f"to {seen.pod.node}", f"到 {seen.pod.node}")
+        return Step(SCHEDULE, "done", seen.scheduled, detail, source)
+    event = seen.event("FailedScheduling")
+    if not event:
+        why = Phrase.quoted(seen.pod.unscheduled or seen.missing.get("events", ""))
+        detail = why if why.en else Phrase("the scheduler has not spoken yet", "scheduler 尚未表态")
+        told: Source = "pod status" if seen.pod.unscheduled else ""
+        return Step(SCHEDULE, unreached(seen), UNKNOWN, detail, told)
+    words = Phrase.quoted(seen.pod.unscheduled or event.message)
+    tries = Phrase(f"tried {event.count} times", f"已尝试 {event.count} 次")
+    detail = Phrase.joined((words, tries if event.count > 1 else NOTHING))
+    return Step(SCHEDULE, unreached(seen), Moment.told(event.first), detail, "event")
+
+
+def unreached(seen: Observation) -> Outcome:
+    """Return how a step is that was not reached: a pod that has ended or is going reaches none."""
+    pod = seen.pod
+    if pod is None:
+        return "unknown"
+    return "never" if pod.terminating or pod.phase in {"Failed", "Succeeded"} else "waiting"
+
+
+def _ask(seen: Observation, found: Sequence[Allocation]) -> Step:
+    if found:
+        moment = Moment.exact(found[0].call.time)
+        return Step(ASK, "done", moment, Phrase.joined(map(_asked, found)), "journal")
+    return _without_a_call(seen, ASK)
+
+
+def _answer(seen: Observation, found: Sequence[Allocation]) -> Step:
+    if not found:
+        return _without_a_call(seen, ANSWER)
+    failed = [each for each in found if each.call.code not in {"", "OK"}]
+    if failed:
+        call = failed[0].call
+        rule = f" ({call.fault})" if call.fault else ""
+        refusal = Phrase(f"refused: {call.code}{rule}", f"被拒绝：{call.code}{rule}")
+        detail = Phrase.joined((refusal, _kubelets_words(seen)))
+        return Step(ANSWER, "failed", _end_of(failed), detail, "journal")
+    still = [each.call for each in found if each.call.is_open]
+    if still:
+        rule = f" ({still[0].fault})" if still[0].fault else ""
+        detail = Phrase(f"no answer yet{rule}", f"尚无回答{rule}")
+        return Step(ANSWER, "waiting", UNKNOWN, detail, "journal")
+    if seen.is_rejected:
+        # It said yes, and the kubelet could not use what it said.
+        detail = Phrase.joined((_given(found), _kubelets_words(seen)))
+        return Step(ANSWER, "failed", _end_of(found), detail, "journal")
+    return Step(ANSWER, "done", _end_of(found), _given(found), "journal")
+
+
+def _end_of(found: Sequence[Allocation]) -> Moment:
+    ends = [each.answered_at for each in found if each.answered_at]
+    return Moment.exact(max(ends)) if ends else UNKNOWN
+
+
+def _without_a_call(seen: Observation, number: int) -> Step:
+    """Tell of a step that the journal has no call for: it was not reached, or it is forgotten."""
+    if seen.pod is None:
+        return Step(number, "unknown", detail=Phrase.quoted(seen.missing.get("pod", "")))
+    if not seen.pod.node:
+        return Step(number, unreached(seen), UNKNOWN, NO_NODE)
+    if seen.is_rejected and number == ASK:
+        return Step(ASK, "failed", seen.rejected_at, _kubelets_words(seen), "pod status")
+    if seen.is_rejected:
+        detail = Phrase("the plugin was not asked", "plugin 没有被询问")
+        return Step(number, "never", UNKNOWN, detail)
+    if seen.first_start is None and seen.journal is not None:
+        detail = Phrase("the kubelet has not asked yet", "kubelet 尚未请求")
+        return Step(number, unreached(seen), UNKNOWN, detail)
+    # It was, or a container could not have started.
+    moment = Moment.between(seen.scheduled.earliest, Moment.told(seen.first_start).latest)
+    return Step(number, "unknown", moment, _forgotten(seen))
+
+
+def _forgotten(seen: Observation) -> Phrase:
+    if why := seen.missing.get("journal"):
+        return Phrase.quoted(why)
+    since, scheduled = seen.plugin_since, seen.scheduled.latest
+    if since and scheduled and since > scheduled:
+        at = Moment.exact(since).text()
+        return Phrase(
+            f"the plugin has been restarted since: its journal begins at {at}",
+            f"plugin 之后重启过：它的调用记录从 {at} 开始",
+        )
+    return Phrase("the journal has no call that fits", "调用记录中没有相符的调用")
+
+
+def _kubelets_words(seen: Observation) -> Phrase:
+    pod = seen.pod
+    return Phrase.quoted(f"{pod.reason}: {pod.message}") if pod and pod.message else NOTHING
+
+
+def _asked(found: Allocation) -> Phrase:
+    said = f"{found.asked.container}: {', '.join(_shown(found))}"
+    if not found.others:
+        return Phrase.quoted(said)
+    return Phrase(
+        f"{said} (the first of {found.others + 1} calls that fit)",
+        f"{said}（{found.others + 1} 个相符的调用中的第一个）",
+    )
+
+
+def _shown(found: Allocation) -> list[str]:
+    devices = found.devices
+    more = devices.count - len(devices.shown)
+    return [*devices.shown, f"+{more}"] if more else [*devices.shown]
+
+
+def _given(found: Sequence[Allocation]) -> Phrase:
+    return Phrase.joined(_told(each) for each in found)
+
+
+def _told(found: Allocation) -> Phrase:
+    """Return how many variables, files and mounts a container gets, and names of CDI."""
+    counts = dict.fromkeys(_GIVEN, 0)
+    for part in parts(found.call.answer, "container_responses"):
+        for key in counts:
+            value = part.get(key)
+            counts[key] += len(value) if isinstance(value, list | dict) else 0
+    given = [(_GIVEN[key], count) for key, count in counts.items() if count]
+    return Phrase(
+        f"{found.asked.container}: {', '.join(counted(n, noun.en) for noun, n in given)}",
+        f"{found.asked.container}：{'、'.join(f'{n} {noun.zh}' for noun, n in given)}",
+    )

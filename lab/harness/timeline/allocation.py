@@ -1,0 +1,131 @@
+"""Which of a node's Allocate calls were for a pod: the calls name devices, and no pods.
+
+A kubelet from 1.36 on tells in the pod's status which devices a container holds. Without that, the
+call is the first one of the right resource and size after the pod got its node, and before its
+first container started; where more fit, that is said.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from lab.cluster.plugin.journal import Call
+from lab.harness.timeline.observation import Observation
+
+#: The journal shows that many of a list, and how many more there are.
+_MORE = re.compile(r"and (\d+) more")
+#: Two machines' clocks may differ, and whole seconds are cut off.
+_SLACK = timedelta(seconds=1)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one container asks for of one resource; `ids` are the devices that it is known to hold.
+
+    The kubelet makes one call for each of these.
+    """
+
+    container: str
+    resource: str
+    count: int
+    ids: tuple[str, ...] = ()
+
+    def is_met_by(self, call: Call) -> bool:
+        """Whether the call may be the one for this."""
+        devices = Devices.of_request(call.request)
+        if call.resource != self.resource or devices.count != self.count:
+            return False
+        return not self.ids or set(devices.shown) <= set(self.ids)
+
+
+@dataclass(frozen=True)
+class Devices:
+    """Devices in a message of the journal: how many, and those that are shown."""
+
+    count: int
+    shown: tuple[str, ...]
+
+    @classmethod
+    def of_request(cls, request: JsonValue) -> "Devices":
+        """Read the devices that Allocate is asked for."""
+        ids = [each for part in parts(request, "container_requests") for each in _ids(part)]
+        more = _MORE.fullmatch(ids[-1]) if ids else None
+        if more:
+            return cls(len(ids) - 1 + int(more[1]), tuple(ids[:-1]))
+        return cls(len(ids), tuple(ids))
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The call for a container; `others` is how many more fit as well."""
+
+    asked: Asked
+    call: Call
+    others: int = 0
+
+    @property
+    def devices(self) -> Devices:
+        """The devices that were asked for."""
+        return Devices.of_request(self.call.request)
+
+    @property
+    def answered_at(self) -> datetime | None:
+        """When it ended, None as long as it has not."""
+        duration = self.call.duration
+        return None if duration is None else self.call.time + timedelta(seconds=duration)
+
+
+def asked_for(seen: Observation) -> tuple[Asked, ...]:
+    """Return what the pod's containers ask for of the lab's resources, init containers first."""
+    if seen.pod is None:
+        return ()
+    held = {each.name: each.devices for each in seen.pod.containers}
+    return tuple(
+        Asked(name, resource, count, tuple(held.get(name, {}).get(resource, ())))
+        for name, limits in seen.pod.limits.items()
+        for resource, count in limits.items()
+        if resource in seen.resources and count
+    )
+
+
+def allocations(seen: Observation) -> tuple[Allocation, ...]:
+    """Return the pod's calls, in the order in which they were made."""
+    free = _candidates(seen)
+    found = []
+    # Those whose devices are known first: theirs are not to be taken by others.
+    asked = asked_for(seen)
+    for each in sorted(asked, key=lambda one: not one.ids):
+        fitting = [call for call in free if each.is_met_by(call)]
+        if fitting:
+            free.remove(fitting[0])
+            alike = sum(other.ids == each.ids and other.count == each.count for other in asked)
+            found.append(Allocation(each, fitting[0], max(0, len(fitting) - alike)))
+    return tuple(sorted(found, key=lambda one: one.call.time))
+
+
+def _candidates(seen: Observation) -> list[Call]:
+    """Return the calls at the right time: those after the binding first, in their order."""
+    scheduled = seen.scheduled.earliest
+    if scheduled is None:
+        return []
+    until = seen.admitted_by
+    calls = [
+        call
+        for call in seen.calls("Allocate")
+        if call.time >= scheduled - _SLACK and (until is None or call.time <= until)
+    ]
+    return sorted(calls, key=lambda call: (call.time < scheduled, abs(call.time - scheduled)))
+
+
+def parts(message: JsonValue, key: str) -> Sequence[dict[str, JsonValue]]:
+    """Return the objects of a list in a message; none where the journal had no room for it."""
+    found = message.get(key) if isinstance(message, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _ids(part: dict[str, JsonValue]) -> Iterator[str]:
+    found = part.get("devices_ids")
+    yield from (str(each) for each in found) if isinstance(found, list) else ()

@@ -1,0 +1,192 @@
+"""Steps 1 to 4: how a node came to have devices that the scheduler knows of."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from lab.cluster.plugin.journal import Call
+from lab.core.counted import counted
+from lab.harness.timeline.moment import UNKNOWN, Moment
+from lab.harness.timeline.observation import Observation
+from lab.harness.timeline.phrase import NOTHING, Phrase
+from lab.harness.timeline.step import ALLOCATABLE, LIST, REGISTER, SCAN, Step
+
+_SECOND = timedelta(seconds=1)
+
+
+def offering(seen: Observation) -> Iterator[Step]:
+    """Yield the steps of the node that serves the pod, or could."""
+    lost = _lost(seen)
+    if lost.en:
+        for number in (SCAN, REGISTER, LIST):
+            yield Step(number, "unknown", detail=lost)
+    else:
+        yield _scan(seen)
+        yield _register(seen)
+        yield _list(seen)
+    yield _allocatable(seen)
+
+
+def _lost(seen: Observation) -> Phrase:
+    """Return why nothing is left of what came before the pod, nothing where it is there."""
+    scheduled, since = seen.scheduled.latest, seen.plugin_since
+    if scheduled and since and since > scheduled:
+        at = Moment.exact(since).text()
+        return Phrase(
+            f"the plugin has been restarted since: its log and its journal begin at {at}",
+            f"plugin 之后重启过：它的日志和调用记录从 {at} 开始",
+        )
+    return NOTHING
+
+
+def _scan(seen: Observation) -> Step:
+    line = seen.logged("scanned")
+    if line:
+        cards, resources = line.facts.get("cards"), _texts(line.facts.get("resources"))
+        detail = Phrase(
+            f"{cards} cards, offered as {resources}", f"{cards} 张卡，以 {resources} 的名义提供"
+        )
+        return Step(SCAN, "done", Moment.exact(line.time), _where(seen, detail), "plugin log")
+    return Step(SCAN, "unknown", detail=_unheard(seen, "plugin log"))
+
+
+def _register(seen: Observation) -> Step:
+    calls = _before_scheduled(seen, seen.calls("Register"))
+    accepted = [call for call in calls if call.code == "OK"]
+    if accepted:
+        last = {call.resource: call for call in accepted}
+        moment = Moment.exact(max(call.time for call in last.values()))
+        detail = Phrase.joined((Phrase.quoted(", ".join(last)), _again(len(accepted) - len(last))))
+        return Step(REGISTER, "done", moment, detail, "journal")
+    if not calls:
+        return Step(REGISTER, "unknown", detail=_unheard(seen, "journal"))
+    call = calls[-1]
+    moment, rule = Moment.exact(call.time), f" ({call.fault})" if call.fault else ""
+    if call.is_open:
+        detail = Phrase(f"not accepted yet{rule}", f"尚未被接受{rule}")
+        return Step(REGISTER, "waiting", moment, detail, "journal")
+    refused = Phrase(f"not accepted: {call.code}{rule}", f"未被接受：{call.code}{rule}")
+    detail = Phrase.joined((refused, _refusal(seen)))
+    return Step(REGISTER, "failed", moment, detail, "journal")
+
+
+def _again(times: int) -> Phrase:
+    """Return how often it had registered before that; a new kubelet has to be told again."""
+    if not times:
+        return NOTHING
+    return Phrase(f"it had registered {counted(times, 'time')} before", f"此前已注册过 {times} 次")
+
+
+def _refusal(seen: Observation) -> Phrase:
+    line = seen.logged("refused")
+    return Phrase.quoted(str(line.facts.get("reason", ""))) if line else NOTHING
+
+
+def _list(seen: Observation) -> Step:
+    registered = _registered(seen)
+    lists = [
+        call
+        for call in _before_scheduled(seen, seen.calls("ListAndWatch"))
+        if call.sent and not call.code and not call.is_open
+        if registered is None or call.time >= registered
+    ]
+    if lists:
+        first, last = lists[0], lists[-1]
+        detail = _listed(first)
+        if last is not first and last.answer != first.answer:
+            at, told = Moment.exact(last.time).text(first.time), _listed(last)
+            detail = Phrase(
+                f"{detail.en}; the last one before the pod, at {at}: {told.en}",
+                f"{detail.zh}；Pod 之前的最后一次在 {at}：{told.zh}",
+            )
+        return Step(LIST, "done", Moment.exact(first.time), detail, "journal")
+    streams = [call for call in seen.calls("ListAndWatch") if call.is_open]
+    if streams:
+        rule = f" ({streams[-1].fault})" if streams[-1].fault else ""
+        detail = Phrase(f"asked for, and not sent yet{rule}", f"kubelet 已请求，尚未发送{rule}")
+        return Step(LIST, "waiting", Moment.exact(streams[-1].time), detail, "journal")
+    return Step(LIST, "unknown", detail=_unheard(seen, "journal"))
+
+
+def _allocatable(seen: Observation) -> Step:
+    """Tell when the node showed the devices: the API keeps no times of that, only bounds.
+
+    It was not before the list was sent. It was not after the scheduler placed the pod by it, nor
+    after the kubelet's last report if that came after the list.
+    """
+    node = seen.node_status
+    if node is None:
+        return Step(ALLOCATABLE, "unknown", detail=_unheard(seen, "node"))
+    shown = {name: node.allocatable.get(name, 0) for name in seen.resources}
+    counts = Phrase.quoted(", ".join(f"{name}: {count}" for name, count in shown.items()))
+    sent = None if _lost(seen).en else _list(seen).moment.at
+    reported = node.heard if node.heard and (sent is None or node.heard > sent) else None
+    ends = [seen.scheduled.latest, reported + _SECOND if reported else None]
+    if _was_placed(seen):
+        moment = Moment.between(sent, min(filter(None, ends)))
+        detail = Phrase(f"now {counts.en}", f"现在为 {counts.zh}")
+        return Step(ALLOCATABLE, "done", moment, detail, "node status")
+    if all(shown.values()):
+        moment = Moment.between(sent, ends[1] or seen.at)
+        return Step(ALLOCATABLE, "done", moment, _where(seen, counts), "node status")
+    heard = Moment.told(node.heard).text()
+    report = Phrase(f"the kubelet's last report is of {heard}", f"kubelet 最近一次上报在 {heard}")
+    detail = _where(seen, Phrase.joined((counts, report)))
+    return Step(ALLOCATABLE, "waiting", UNKNOWN, detail, "node status")
+
+
+def _was_placed(seen: Observation) -> bool:
+    """Whether the scheduler has seen the devices: a pod made with a node may be there without."""
+    if seen.event("Scheduled"):
+        return True
+    return seen.scheduled.at is not None and not seen.is_rejected
+
+
+def _where(seen: Observation, detail: Phrase) -> Phrase:
+    """Add which node is told of where the pod has none."""
+    if seen.scheduled.at is not None:
+        return detail
+    if seen.peers == 1:
+        return Phrase(f"{seen.node}: {detail.en}", f"{seen.node}：{detail.zh}")
+    return Phrase(
+        f"{seen.node}, one of {seen.peers} nodes that have it: {detail.en}",
+        f"{seen.node}（共 {seen.peers} 个节点有此资源）：{detail.zh}",
+    )
+
+
+def _registered(seen: Observation) -> datetime | None:
+    return _register(seen).moment.at
+
+
+def _before_scheduled(seen: Observation, calls: Iterator[Call]) -> Sequence[Call]:
+    until = seen.scheduled.latest
+    return [call for call in calls if until is None or call.time <= until]
+
+
+def _listed(call: Call) -> Phrase:
+    match call.answer:
+        case {"devices": int(count), "healthy": int(healthy)}:
+            return Phrase(
+                f"{healthy} of {count} devices healthy", f"{count} 个设备，健康 {healthy}"
+            )
+        case _:
+            return NOTHING
+
+
+def _unheard(seen: Observation, part: str) -> Phrase:
+    """Return why nothing of this is known, of a source that was there or was not."""
+    for each, why in seen.missing.items():
+        if each == part:
+            return Phrase.quoted(why)
+    first = seen.journal.calls[0] if seen.journal and seen.journal.calls else None
+    if part == "journal" and first and first.number and first.number > 1:
+        return Phrase(
+            f"the journal keeps the last calls alone, from number {first.number} on",
+            f"调用记录只保留最近的调用，从第 {first.number} 条开始",
+        )
+    return Phrase(f"the {part} has nothing of it", f"{part} 中没有相关内容")
+
+
+def _texts(value: JsonValue | None) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

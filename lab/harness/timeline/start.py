@@ -1,0 +1,132 @@
+"""Steps 8 and 9: how a container was started, and what it sees of the node's devices."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from lab.cluster.objects import Container, Pod
+from lab.harness.timeline.admission import NO_NODE, unreached
+from lab.harness.timeline.allocation import Allocation, Asked, allocations, asked_for, parts
+from lab.harness.timeline.moment import UNKNOWN, Moment
+from lab.harness.timeline.observation import Observation
+from lab.harness.timeline.phrase import NOTHING, Phrase
+from lab.harness.timeline.step import CONTAINER, RUNTIME, Source, Step
+
+#: Reasons to wait that say nothing has gone wrong.
+_ON_ITS_WAY: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
+_NOT_LET_IN: Final = Phrase("the kubelet did not let the pod in", "kubelet 没有让 Pod 通过准入")
+
+
+def start(seen: Observation) -> Iterator[Step]:
+    """Yield what became of the containers that ask for devices."""
+    found = allocations(seen)
+    asked = asked_for(seen)
+    holders = [each for each in _containers(seen.pod) if each.name in {a.container for a in asked}]
+    yield _hand_over(seen, found, holders)
+    yield _see(seen, found, asked, holders)
+
+
+def _containers(pod: Pod | None) -> tuple[Container, ...]:
+    return (*pod.init_containers, *pod.containers) if pod else ()
+
+
+def _hand_over(
+    seen: Observation, found: Sequence[Allocation], holders: Sequence[Container]
+) -> Step:
+    """Tell when the runtime was given a container to make.
+
+    Of a pod with one container its event tells; of others, that it was before its start.
+    """
+    started = min((each.started for each in holders if each.started), default=None)
+    created = seen.event("Created") if len(_containers(seen.pod)) == 1 else None
+    if created and created.first:
+        return Step(RUNTIME, "done", Moment.told(created.first), _sandbox(seen), "event")
+    if started:
+        answered = max((each.answered_at for each in found if each.answered_at), default=None)
+        moment = Moment.between(answered, Moment.told(started).latest)
+        return Step(RUNTIME, "done", moment, _sandbox(seen), "pod status")
+    return _not_started(seen, holders, RUNTIME)
+
+
+def _sandbox(seen: Observation) -> Phrase:
+    condition = seen.pod.conditions.get("PodReadyToStartContainers") if seen.pod else None
+    if condition is None or condition.status != "True" or condition.since is None:
+        return NOTHING
+    at = Moment.told(condition.since).text()
+    return Phrase(f"the pod's sandbox was ready at {at}", f"Pod 的 sandbox 在 {at} 就绪")
+
+
+def _not_started(seen: Observation, holders: Sequence[Container], number: int) -> Step:
+    if seen.pod is None:
+        return Step(number, "unknown", detail=Phrase.quoted(seen.missing.get("pod", "")))
+    if seen.is_rejected:
+        return Step(number, "never", UNKNOWN, _NOT_LET_IN)
+    if not seen.pod.node:
+        return Step(number, unreached(seen), UNKNOWN, NO_NODE)
+    words = Phrase.quoted("; ".join(each.waits_for for each in holders if each.waits_for))
+    tried = any(each.reason not in _ON_ITS_WAY for each in holders)
+    if tried and number == RUNTIME:
+        return Step(number, "failed", UNKNOWN, words, "pod status")
+    return Step(number, unreached(seen), UNKNOWN, words, "pod status" if words.en else "")
+
+
+def _see(
+    seen: Observation,
+    found: Sequence[Allocation],
+    asked: Sequence[Asked],
+    holders: Sequence[Container],
+) -> Step:
+    moment = _first_run(seen, holders)
+    if moment.at is None:
+        return _not_started(seen, holders, CONTAINER)
+    sights = [_sight(seen, each, found) for each in asked]
+    detail = Phrase.joined(sight for sight, _ in sights)
+    sources = [source for _, source in sights]
+    return Step(CONTAINER, "done", moment, detail, min(sources, key=_SOURCES.index))
+
+
+#: From the one that shows the least to the one that shows the most.
+_SOURCES: Final[Sequence[Source]] = ("", "journal", "pod status", "pod log")
+
+
+def _first_run(seen: Observation, holders: Sequence[Container]) -> Moment:
+    """Return when the first of the containers was started; one that was restarted, at first."""
+    event = seen.event("Started") if len(_containers(seen.pod)) == 1 else None
+    if event and event.first:
+        return Moment.told(event.first)
+    return Moment.told(min((each.started for each in holders if each.started), default=None))
+
+
+def _sight(seen: Observation, asked: Asked, found: Sequence[Allocation]) -> tuple[Phrase, Source]:
+    """Return what a container sees of a resource, and where that is known from."""
+    own = next((each for each in found if each.asked == asked), None)
+    ids = asked.ids or (own.devices.shown if own else ())
+    node = seen.node_status
+    total = node.capacity.get(asked.resource) if node else None
+    of = f" of {total}" if total else ""
+    zh_of = f"（节点共 {total} 个）" if total else ""
+    if not ids:
+        return (
+            Phrase(
+                f"{asked.container}: {asked.count}{of}; nothing tells which",
+                f"{asked.container}：{asked.count} 个{zh_of}，无从得知是哪些",
+            ),
+            "",
+        )
+    which = _variable(own, ids) or ", ".join(ids)
+    printed = all(each in seen.pod_logs.get(asked.container, "") for each in ids)
+    source: Source = "pod log" if printed else "pod status" if asked.ids else "journal"
+    sight = Phrase(
+        f"{asked.container}: {asked.count}{of} devices: {which}",
+        f"{asked.container}：{asked.count} 个设备{zh_of}：{which}",
+    )
+    return sight, source
+
+
+def _variable(own: Allocation | None, ids: Sequence[str]) -> str:
+    """Return the variable by which the devices are told to the container, "" where none does."""
+    for part in parts(own.call.answer, "container_responses") if own else ():
+        variables = part.get("envs")
+        for name, value in variables.items() if isinstance(variables, dict) else ():
+            if all(each in str(value) for each in ids):
+                return f"{name}={value}"
+    return ""
