@@ -2,6 +2,8 @@
 
 import json
 import time
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
     "--repeat", type=click.IntRange(1, 10_000), default=1, show_default=True, help="How often."
 )
 @click.option("--seed", type=int, help="Run them in another order, told by this number.")
+@click.option(
+    "--evidence",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="lab-evidence",
+    show_default=True,
+    help="The folder for results, and for all there is of what failed.",
+)
 @name_option
 @output_option
 def run(  # noqa: PLR0913, PLR0917 - one per option
@@ -30,6 +39,7 @@ def run(  # noqa: PLR0913, PLR0917 - one per option
     tag: tuple[str, ...],
     repeat: int,
     seed: int | None,
+    evidence: Path,
     name: str,
     output: str,
 ) -> None:
@@ -42,46 +52,68 @@ def run(  # noqa: PLR0913, PLR0917 - one per option
     wanted = ordered(chosen(names, section, tag), repeat, seed)
     site = this_site()
     lab = running_lab(site, name)
-    results = [_run(each, lab, site) for each in wanted]
-    if output == "json":
-        click.echo(json.dumps({"scenarios": results}, indent=2))
-    failed = [each["name"] for each in results if not each["ok"]]
-    _conclude(len(results), failed)
+    runs = Runs(lab, site, evidence, output)
+    for number, each in enumerate(wanted, 1):
+        runs.run(each, number)
+    runs.conclude()
 
 
-def _run(scenario: "Scenario", lab: "RunningLab", site: "Site") -> dict[str, Any]:
-    from lab.core.errors import LabError
-    from lab.harness.collection import fleet_of
-    from lab.harness.running import run as run_scenario
-    from lab.install.placing import place
+@dataclass
+class Runs:
+    """The scenarios of one command, and what has come of them."""
 
-    started = time.monotonic()
-    error: LabError | None = None
-    fleet = lab.backend.placed(fleet_of(scenario))
-    if lab.folder.placed_fleet() != fleet:
-        place(lab, fleet, site.progress)
-    try:
-        with site.progress.step(f"{scenario.name}: {scenario.title()}"):
-            run_scenario(scenario, lab)
-    except LabError as failed:
-        error = failed
-        click.echo(error.render(), err=True)
-    return {
-        "name": scenario.name,
-        "ok": error is None,
-        "seconds": round(time.monotonic() - started, 2),
-        "error": error.what if error else "",
-    }
+    lab: "RunningLab"
+    site: "Site"
+    evidence: Path
+    output: str
+    ended: list[dict[str, Any]] = field(default_factory=list)
 
+    def run(self, scenario: "Scenario", number: int) -> None:
+        """Run one scenario, the `number`-th."""
+        from lab.core.errors import LabError
+        from lab.harness.collection import fleet_of
+        from lab.harness.running import run as run_scenario
+        from lab.install.placing import place
 
-def _conclude(number: int, failed: list[str]) -> None:
-    from lab.core.counted import counted
-    from lab.core.errors import CheckFailed
-
-    if failed:
-        raise CheckFailed(
-            f"{len(failed)} of {counted(number, 'scenario')} did not hold: {', '.join(failed)}",
-            remedy="run one of them alone",
-            commands=(f"gpulab run {failed[0]}",),
+        fleet = self.lab.backend.placed(fleet_of(scenario))
+        if self.lab.folder.placed_fleet() != fleet:
+            place(self.lab, fleet, self.site.progress)
+        test = f"{number:03}-{scenario.name}"
+        started, error = time.monotonic(), None
+        try:
+            with self.site.progress.step(f"{scenario.name}: {scenario.title()}"):
+                run_scenario(scenario, self.lab, self.evidence, test=test)
+        except LabError as failed:
+            error = failed
+            click.echo(error.render(), err=True)
+            click.echo(f"  evidence: {self.evidence / test}", err=True)
+        self.ended.append(
+            {
+                "name": scenario.name,
+                "ok": error is None,
+                "seconds": round(time.monotonic() - started, 2),
+                "error": error.what if error else "",
+                "evidence": str(self.evidence / test),
+            }
         )
-    click.echo(f"{counted(number, 'scenario')} held", err=True)
+
+    def conclude(self) -> None:
+        """Say what came of them; raises `CheckFailed` where one did not hold."""
+        from lab.core.counted import counted
+        from lab.core.errors import CheckFailed
+
+        if self.output == "json":
+            click.echo(json.dumps({"scenarios": self.ended}, indent=2))
+        failed = [each["name"] for each in self.ended if not each["ok"]]
+        number = counted(len(self.ended), "scenario")
+        if failed:
+            raise CheckFailed(
+                f"{len(failed)} of {number} did not hold: {', '.join(failed)}",
+                where=str(self.evidence),
+                remedy="read what was kept of it, and run it alone again",
+                commands=(
+                    f"gpulab report {self.evidence}",
+                    f"gpulab run {failed[0]} --name {self.lab.record.name}",
+                ),
+            )
+        click.echo(f"{number} held", err=True)

@@ -5,6 +5,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from lab.core.clock import Clock
@@ -12,6 +13,7 @@ from lab.core.errors import CheckFailed, TimedOut
 from lab.harness.baseline import Baseline
 from lab.harness.lab import Lab
 from lab.harness.namespace import name_for, opened
+from lab.harness.recording import Recording
 from lab.harness.scenario import Scenario
 from lab.harness.sight import MET, NotYet, Sight
 from lab.install.status import RunningLab
@@ -21,14 +23,25 @@ _RESTORED_SECONDS: Final = 90.0
 _ENDING_SECONDS: Final = 10.0
 
 
-def run(scenario: Scenario, running: RunningLab, clock: Clock | None = None) -> None:
-    """Run a scenario on a lab whose fleet is the scenario's.
+def run(
+    scenario: Scenario,
+    running: RunningLab,
+    root: Path,
+    *,
+    test: str = "",
+    clock: Clock | None = None,
+) -> None:
+    """Run a scenario on a lab whose fleet is the scenario's, and write down what comes of it.
 
+    It is written into a folder below `root`, that of `test` (default: of the scenario's name).
     Raises what its expectations raise, `TimedOut` where it does not end within its deadline, and
     `CheckFailed` where the lab is not afterwards as it was before.
     """
-    with opened(running, name_for(scenario.name), clock) as lab, as_it_was(lab):
-        _within(scenario, lab)
+    with opened(running, name_for(scenario.name), clock) as lab:
+        name = test or scenario.name
+        recording = Recording(root, lab, name, scenario.titles, scenario.section)
+        with recording.result(), as_it_was(lab), recording.evidence():
+            within_deadline(scenario, lab)
 
 
 @contextmanager
@@ -56,7 +69,7 @@ def as_it_was(lab: Lab) -> Iterator[None]:
         )
 
 
-def _within(scenario: Scenario, lab: Lab) -> None:
+def within_deadline(scenario: Scenario, lab: Lab) -> None:
     """Run the scenario's function in a thread of its own, which is told to end at the deadline."""
     errors: list[BaseException] = []
 

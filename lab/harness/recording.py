@@ -1,0 +1,88 @@
+"""Writes down what comes of a test: its result always, and its evidence where it fails."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue
+
+from lab.harness.evidence import Evidence, collect
+from lab.harness.evidence.folder import made_for, unwritable
+from lab.harness.lab import Lab
+from lab.harness.results import Result, Verdict
+from lab.harness.scenario import Language
+from lab.harness.timeline import timeline_of
+
+#: So many pods of a test are told of.
+_MOST_TIMELINES: Final = 8
+
+
+@dataclass
+class Recording:
+    """The record of one test; `root` is the folder of the whole run's."""
+
+    root: Path
+    lab: Lab
+    test: str
+    titles: Mapping[Language, str] = field(default_factory=dict)
+    section: str = ""
+
+    def __post_init__(self) -> None:
+        self._started = self.lab.clock.moment()
+        self._begun = self.lab.clock.now()
+        self._evidence: Evidence | None = None
+        self._timelines: tuple[JsonValue, ...] = ()
+
+    @contextmanager
+    def result(self) -> Iterator[None]:
+        """Write the result when the block has ended, be it by an error."""
+        try:
+            yield
+        except BaseException as error:
+            self._write("failed", str(error))
+            raise
+        self._write("passed", "")
+
+    @contextmanager
+    def evidence(self) -> Iterator[None]:
+        """Look at the test's pods when the block has ended, and keep all there is if it failed."""
+        try:
+            yield
+        except BaseException as error:
+            self.failed(str(error))
+            raise
+        finally:
+            self._timelines = self._told()
+
+    def failed(self, report: str) -> Evidence:
+        """Keep all there is of a test that has failed; raises `NotReady` where that cannot be."""
+        self._evidence = collect(self.lab, self.test, report, self._started, self.root)
+        return self._evidence
+
+    def _told(self) -> tuple[JsonValue, ...]:
+        running = self.lab.running
+        pods = [pod for pod in self.lab.pods() if pod.requests][:_MOST_TIMELINES]
+        return tuple(timeline_of(running, pod.namespace, pod.name).as_json() for pod in pods)
+
+    def _write(self, verdict: Verdict, report: str) -> None:
+        folder = self._evidence.folder if self._evidence else made_for(self.test, self.root)
+        found = Result(
+            test=self.test,
+            verdict=verdict,
+            started=self._started,
+            seconds=round(self.lab.clock.now() - self._begun, 3),
+            titles=self.titles,
+            section=self.section,
+            backend=self.lab.running.record.backend,
+            kubernetes=self.lab.view.nodes.all()[0].version,
+            report=report,
+            timelines=self._timelines,
+            files=self._evidence.files if self._evidence else (),
+            missing=self._evidence.missing if self._evidence else (),
+        )
+        try:
+            found.write(folder)
+        except OSError as error:
+            raise unwritable(folder, error) from error
