@@ -9,7 +9,7 @@ from typing import Final
 import yaml
 
 from fake_plugin.errors import NotReady
-from fake_plugin.files.mapping import UNREADABLE, SafeLoader
+from fake_plugin.files.document import UNREADABLE, SafeLoader
 
 #: An annotation of every spec of ours. It tells our files from others', which a name does not.
 MARK: Final = "gpu-lab/written-by"

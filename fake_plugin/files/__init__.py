@@ -1,1 +1,7 @@
-"""Files: a mapping taken strictly, a file that is replaced whole, what tells it from another."""
+"""How files are read and written.
+
+    document     YAML within bounds             mapping  what is in it, strictly
+    replacement  a file that is replaced whole  inode    what tells it from others of its name
+
+Nothing here knows what the files are about.
+"""

@@ -1,38 +1,15 @@
 """A mapping, of the fleet file or else, taken strictly: what is wrong is named, with its rule."""
 
 import re
-from collections.abc import Hashable
 from collections.abc import Mapping as Mapping_
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, NoReturn, Self, TypeGuard, TypeVar
 
-import yaml
-
 from fake_plugin.errors import WrongUse
+from fake_plugin.files.document import UNREADABLE, read_document, why_unreadable
 from fake_plugin.shortening import cut
 
-try:
-    # A fleet may name thousands of nodes: libyaml takes a tenth of the time where it is there.
-    from yaml import CSafeLoader as SafeLoader
-except ImportError:
-    from yaml import SafeLoader  # type: ignore[assignment]  # the same loader, in Python
-
-__all__ = ["LARGEST", "UNREADABLE", "Mapping", "SafeLoader"]
-
-#: What PyYAML raises for a file. Where a value does not fit its tag, as in `!!bool maybe` or
-#: `!!timestamp soon`, that is whatever its parts ran into.
-UNREADABLE: Final = (
-    yaml.YAMLError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-#: More than any fleet says: ten aliases of ten aliases of ten are soon too many to be shown.
-_MOST_VALUES: Final = 200_000
 _SHOWN_CHARACTERS: Final = 200
 #: What every number of a file may be at most.
 LARGEST: Final = 2**31 - 1
@@ -40,31 +17,6 @@ _DURATION: Final = re.compile(r"(?P<number>0|[1-9][0-9]{0,5})(?P<unit>ms|s|m|h)"
 _MILLISECONDS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 T = TypeVar("T")
-
-
-class _Loader(SafeLoader):
-    """YAML without the silent choice of the last where a key stands twice, and within bounds."""
-
-    def construct_document(self, node: yaml.Node) -> object:
-        if _size(node, {}) > _MOST_VALUES:
-            raise yaml.YAMLError(f"more than {_MOST_VALUES} values, aliases counted")
-        return super().construct_document(node)
-
-    def construct_mapping(
-        self,
-        node: yaml.MappingNode,
-        deep: bool = False,  # noqa: FBT001, FBT002 - as in the class above
-    ) -> dict[Hashable, object]:
-        keys: set[str] = set()
-        for key, _ in node.value:
-            # Other keys, such as lists, are refused below.
-            if isinstance(key, yaml.ScalarNode):
-                if key.value in keys:
-                    raise yaml.YAMLError(
-                        f"the key {cut(key.value, _SHOWN_CHARACTERS)!r} stands twice in one mapping"
-                    )
-                keys.add(key.value)
-        return super().construct_mapping(node, deep=deep)
 
 
 @dataclass(frozen=True)
@@ -87,11 +39,11 @@ class Mapping:
     def load(cls, file: Path) -> Self:
         """Return the mapping that the file is."""
         try:
-            document = yaml.load(file.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - it is safe
+            document = read_document(file.read_text(encoding="utf-8"))
         except OSError as problem:
             raise cls.wrong(file, "cannot be read", problem.strerror or "") from problem
         except UNREADABLE as problem:
-            raise cls.wrong(file, "is no YAML", _reason(problem)) from problem
+            raise cls.wrong(file, "is no YAML", why_unreadable(problem)) from problem
         return cls.of(file, "", document)
 
     @classmethod
@@ -255,23 +207,6 @@ class Mapping:
             return self.key or self.whole
         name = cut(name, _SHOWN_CHARACTERS)
         return f"{self.key}.{name}" if self.key else name
-
-
-def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
-    """Return how many values a node is, with what its aliases stand for each time."""
-    if id(node) not in sizes:
-        # An alias of what it stands in is shown as three dots.
-        sizes[id(node)] = 1
-        parts = node.value if isinstance(node, yaml.CollectionNode) else ()
-        pairs = (each if isinstance(each, tuple) else (each,) for each in parts)
-        sizes[id(node)] += sum(_size(part, sizes) for pair in pairs for part in pair)
-    return sizes[id(node)]
-
-
-def _reason(problem: Exception) -> str:
-    if isinstance(problem, yaml.YAMLError | RecursionError | ValueError):
-        return str(problem)
-    return f"a value does not fit its tag ({problem!r})"
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from fake_plugin.files.mapping import SafeLoader
+from fake_plugin.files.document import SafeLoader
 from fake_plugin.hardware.accelerator import Profile
 from lab.core.catalogue.figure import UNKNOWN, Confidence, Figure
 from lab.core.catalogue.model import Cut, Model, Vendor

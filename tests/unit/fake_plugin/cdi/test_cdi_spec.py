@@ -21,7 +21,7 @@ from fake_plugin.cdi.spec import (
     file_text,
     merged,
 )
-from fake_plugin.files.mapping import SafeLoader
+from fake_plugin.files.document import SafeLoader
 from tests.unit.fake_plugin.cdi.drawn import (
     common_edits,
     device_edits,
