@@ -1,0 +1,55 @@
+"""Results of tests, written and read again."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lab.core.errors import UsageError
+from lab.harness.results import Result, results_in
+
+FIRST = Result(
+    test="001-oversubscription",
+    verdict="failed",
+    started=datetime(2026, 12, 1, 12, tzinfo=UTC),
+    seconds=2.25,
+    titles={"en": "Too much", "zh": "太多"},
+    section="4.10.5",
+    backend="kind",
+    kubernetes="v1.36.3",
+    report="pod p: expected …",
+    timelines=({"pod": "p", "steps": [{"number": 1}]},),
+    files=("pods.json",),
+    missing=("kubelets/w.log: gone",),
+)
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    """All of it, in the order in which the tests began."""
+    earlier = replace(FIRST, test="earlier", started=datetime(2026, 12, 1, 11, tzinfo=UTC))
+    for each in (FIRST, earlier):
+        each.write(tmp_path / each.test)
+    found = results_in(tmp_path)
+    assert [each.result for each in found] == [earlier, FIRST]
+    assert found[1].folder == tmp_path / "001-oversubscription"
+
+
+def test_no_results_are_told(tmp_path: Path) -> None:
+    """With the command that makes some."""
+    with pytest.raises(UsageError) as raised:
+        results_in(tmp_path)
+    assert raised.value.what == "there are no results of tests"
+    assert raised.value.where == str(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"test": "x"}', '{"test": 1}', "\xff"])
+def test_a_file_that_is_no_result_is_told(tmp_path: Path, text: str) -> None:
+    """By its path, and what is wrong with it."""
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "result.json").write_text(text, encoding="latin-1")
+    with pytest.raises(UsageError) as raised:
+        results_in(tmp_path)
+    assert raised.value.what == "a result of a test cannot be read"
+    assert raised.value.where == str(tmp_path / "x" / "result.json")
+    assert raised.value.seen

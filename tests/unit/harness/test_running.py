@@ -1,0 +1,158 @@
+"""A scenario's deadline, and the lab that has to be afterwards as it was before."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from lab.core.errors import CheckFailed, TimedOut
+from lab.core.fleet import Fleet
+from lab.harness.lab import Lab
+from lab.harness.running import as_it_was, within_deadline
+from lab.harness.scenario import Scenario, scenario
+from lab.harness.sight import NotYet
+from tests.unit.harness.cluster import GPU, Cluster, a_pod, running
+
+if TYPE_CHECKING:
+    from lab.install.status import RunningLab
+
+Body = Callable[[Lab], None]
+
+
+@pytest.fixture
+def lab(cluster: Cluster) -> Lab:
+    """Return a lab on the cluster: one node of eight devices, and its plugin."""
+    cluster.node()
+    plugin = replace(a_pod("plugin"), node="w", phase="Running", containers=(running(),))
+    cluster.plugins.put(plugin, "plugin", "kube-system")
+    record = SimpleNamespace(name="t")
+    found = cast("RunningLab", SimpleNamespace(record=record))
+    return Lab(found, Fleet.default(), "ns", cluster.view)
+
+
+def a_scenario(body: Body, deadline: float = 60) -> Scenario:
+    """Return a scenario with this body."""
+
+    def lesson(lab: Lab) -> None:
+        """Show that it is so."""
+        body(lab)
+
+    made = scenario(section="4.1", en="It is so", zh="就是这样", zh_why="就是这样。")(lesson)
+    return replace(made, deadline=deadline)
+
+
+def test_an_error_of_the_scenario_is_the_error(lab: Lab) -> None:
+    """Though it was raised in another thread."""
+
+    def body(_: Lab) -> None:
+        raise CheckFailed("not so")
+
+    with pytest.raises(CheckFailed, match="not so"):
+        within_deadline(a_scenario(body), lab)
+
+
+def test_a_wait_that_does_not_end_is_ended(lab: Lab) -> None:
+    """At the deadline, and the report says at which line."""
+    ended = threading.Event()
+
+    def body(lab: Lab) -> None:
+        try:
+            lab.view.until(lambda: NotYet("nothing"), 1e9)
+        finally:
+            ended.set()
+
+    with pytest.raises(TimedOut) as raised:
+        within_deadline(a_scenario(body, deadline=0.3), lab)
+    assert ended.is_set()
+    assert raised.value.what == "the scenario 'lesson' did not end within 0.3 s"
+    assert raised.value.where.startswith(f"{__file__}:")
+    assert raised.value.where.endswith('lab.view.until(lambda: NotYet("nothing"), 1e9)')
+    assert raised.value.commands == ("gpulab run lesson --name t",)
+
+
+def test_waits_after_the_deadline_go_on(lab: Lab) -> None:
+    """What is to be undone is waited for, too."""
+    with pytest.raises(TimedOut):
+        within_deadline(
+            a_scenario(lambda lab: ignore(lab.view.until(lambda: NotYet(""), 1e9)), 0.3), lab
+        )
+    assert not lab.view.until(lambda: NotYet("still"), 5).is_met
+
+
+def ignore(_: object) -> None:
+    """Do nothing with what was returned."""
+
+
+def test_what_was_done_is_undone(lab: Lab, cluster: Cluster) -> None:
+    """The latest first, each once."""
+    undone: list[str] = []
+    with as_it_was(lab):
+        lab.afterwards.once("clear", "w", undo=lambda: undone.append("clear"))
+        lab.afterwards.once("taint", "w", undo=lambda: undone.append("taint"))
+        lab.afterwards.once("clear", "w", undo=lambda: undone.append("again"))
+    assert undone == ["taint", "clear"]
+    assert cluster.clock.now() == 0
+
+
+def test_what_is_undone_may_take_a_while(lab: Lab, cluster: Cluster) -> None:
+    """A kubelet that was restarted shows its devices seconds later."""
+    with as_it_was(lab):
+        cluster.node(allocatable={GPU: 0})
+        cluster.clock.at(8, cluster.node)
+    assert cluster.clock.now() == pytest.approx(8)
+
+
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        (lambda cluster: cluster.node(ready=False), "w: ready was True, and is False"),
+        (lambda cluster: cluster.node(labels={"a": "b"}), "w: labels was none, and is a=b"),
+        (
+            lambda cluster: cluster.node(taints=frozenset({("gpu", "", "NoSchedule")})),
+            "w: taints was none, and is gpu=:NoSchedule",
+        ),
+        (
+            lambda cluster: cluster.node(allocatable={GPU: 7}),
+            f"w: allocatable was {GPU}=8, and is {GPU}=7",
+        ),
+        (lambda cluster: cluster.nodes.remove("w"), "w: the node is gone"),
+        (
+            lambda cluster: cluster.plugins.remove("plugin", "kube-system"),
+            "w: its device plugin is not ready",
+        ),
+    ],
+)
+def test_what_is_left_behind_is_told(
+    lab: Lab, cluster: Cluster, left: Callable[[Cluster], None], told: str
+) -> None:
+    """The next test would be blamed for it."""
+    with (
+        pytest.raises(CheckFailed, match="the lab is not as it was before") as raised,
+        as_it_was(lab),
+    ):
+        left(cluster)
+    assert raised.value.seen == told
+
+
+def test_a_key_without_devices_is_no_change(lab: Lab, cluster: Cluster) -> None:
+    """A kubelet keeps the name of a resource until its node is made anew."""
+    with as_it_was(lab):
+        cluster.node(allocatable={GPU: 8, "amd.com/gpu": 0})
+    assert cluster.clock.now() == 0
+
+
+def test_the_tests_own_error_is_told_and_all_is_undone(lab: Lab, cluster: Cluster) -> None:
+    """Whoever reads of a failure has to do with one thing."""
+    undone: list[str] = []
+
+    def body() -> None:
+        lab.afterwards.once("clear", undo=lambda: undone.append("clear"))
+        cluster.node(ready=False)
+        raise CheckFailed("not so")
+
+    with pytest.raises(CheckFailed, match="not so"), as_it_was(lab):
+        body()
+    assert undone == ["clear"]
