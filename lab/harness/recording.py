@@ -63,7 +63,9 @@ class Recording:
 
     def _told(self) -> tuple[JsonValue, ...]:
         running = self.lab.running
-        pods = [pod for pod in self.lab.pods() if pod.requests][:_MOST_TIMELINES]
+        # Of the devices of other plugins, nothing is known here.
+        ours = {name for each in self.lab.fleet.nodes() for name in each.devices}
+        pods = [pod for pod in self.lab.pods() if ours & pod.requests.keys()][:_MOST_TIMELINES]
         return tuple(timeline_of(running, pod.namespace, pod.name).as_json() for pod in pods)
 
     def _write(self, verdict: Verdict, report: str) -> None:

@@ -80,8 +80,8 @@ def _see(
         return _not_started(seen, holders, CONTAINER)
     sights = [_sight(seen, each, found) for each in asked]
     detail = Phrase.joined(sight for sight, _ in sights)
-    source: Source = min((each for _, each in sights), key=_SOURCES.index, default="")
-    return Step(CONTAINER, "done", moment, detail, source)
+    sources = [source for _, source in sights]
+    return Step(CONTAINER, "done", moment, detail, min(sources, key=_SOURCES.index))
 
 
 #: From the one that shows the least to the one that shows the most.
