@@ -1,10 +1,12 @@
 """What is expected of a node."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.cluster.objects import Node
 from lab.cluster.plugin.journal import Call
+from lab.core.counted import counted
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
@@ -72,10 +74,23 @@ class NodeExpectation:
 
         def look(_: Node) -> Sight:
             found = len(self.recorded(call, resource))
-            return MET if found == times else NotYet(f"{found} calls of {call}")
+            return MET if found == times else NotYet(f"{counted(found, 'call')} of {call}")
 
         what = f"was asked {call} {times} times"
         return self._until(f"{what} for {resource}" if resource else what, look, within)
+
+    def answered(
+        self, call: str, words: str, resource: str = "", *, within: float = 10
+    ) -> "NodeExpectation":
+        """The last answer of its plugin to such a call has these words, in any of its fields."""
+        __tracebackhide__ = True
+
+        def look(_: Node) -> Sight:
+            calls = self.recorded(call, resource)
+            said = json.dumps(calls[-1].answer) if calls else ""
+            return MET if words in said else NotYet(f"{call}: {said or 'was not called'}")
+
+        return self._until(f"answered {call} with {words!r}", look, within)
 
     def keeps(
         self, count: int, resource: str = "", *, lasting: float, of: str = "allocatable"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from lab.cluster.objects import Pod
+from lab.cluster.plugin.journal import Call
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
@@ -20,7 +21,10 @@ ExpectPod = Callable[..., PodExpectation]
 
 @dataclass
 class Inside:
-    """What containers have printed, and what their environment is; by the name of the pod."""
+    """What containers have printed, and what their environment is.
+
+    By the name of the pod; the environment of one of several containers as `pod/container`.
+    """
 
     printed: dict[str, str] = field(default_factory=dict)
     environment: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -29,12 +33,14 @@ class Inside:
         """Return what a pod has printed."""
         return self.printed.get(pod.name, "")
 
-    def execute(self, pod: Pod, command: object, **_: object) -> tuple[int, str]:
-        """Return the environment of a pod's first process; a pod without one has no `cat`."""
+    def execute(self, pod: Pod, command: object, *, container: str = "") -> tuple[int, str]:
+        """Return the environment of a first process; a pod without one has no `cat`."""
         del command
-        if pod.name not in self.environment:
+        of_container = self.environment.get(f"{pod.name}/{container}")
+        found = of_container or self.environment.get(pod.name)
+        if found is None:
             return 127, "cat: not found"
-        return 0, "\0".join(f"{key}={value}" for key, value in self.environment[pod.name].items())
+        return 0, "\0".join(f"{key}={value}" for key, value in found.items())
 
 
 @pytest.fixture
@@ -66,7 +72,17 @@ def expect_pod(cluster: Cluster, inside: Inside) -> ExpectPod:
 
 
 @pytest.fixture
-def expect_node(cluster: Cluster) -> NodeExpectation:
+def journal() -> list[Call]:
+    """Return the calls that the node's plugin has seen."""
+    return []
+
+
+@pytest.fixture
+def expect_node(cluster: Cluster, journal: list[Call]) -> NodeExpectation:
     """Return an expectation of the node `w`."""
+
+    def recorded(call: str, resource: str) -> list[Call]:
+        return [each for each in journal if each.call == call and resource in {"", each.resource}]
+
     expecting = Expecting(cluster.view, "node nvidia-0 (w)", tuple, ("kubectl describe node w",))
-    return NodeExpectation(expecting, "w", lambda: GPU, lambda *_: ())
+    return NodeExpectation(expecting, "w", lambda: GPU, recorded)

@@ -1,10 +1,13 @@
 """What is expected of a node."""
 
 import pytest
+from pydantic import JsonValue
 
+from fake_plugin.faults.fault import Call as Method
+from lab.cluster.plugin.journal import Call
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.failure import ExpectationFailed
-from tests.unit.harness.cluster import GPU, Cluster
+from tests.unit.harness.cluster import GPU, NOON, Cluster
 
 
 def test_devices_are_waited_for(cluster: Cluster, expect_node: NodeExpectation) -> None:
@@ -93,3 +96,56 @@ def test_a_node_that_is_not_there_is_told(expect_node: NodeExpectation) -> None:
     with pytest.raises(ExpectationFailed) as raised:
         expect_node.ready(within=1)
     assert raised.value.seen == "there is no such node"
+
+
+@pytest.mark.parametrize("shown", [{}, {GPU: 0}])
+def test_none_to_give_out_is_0_or_no_key(
+    cluster: Cluster, expect_node: NodeExpectation, shown: dict[str, int]
+) -> None:
+    """It depends on what the node has had before."""
+    cluster.node(allocatable=shown)
+    expect_node.offers_no(GPU)
+    cluster.node(allocatable={GPU: 1})
+    with pytest.raises(ExpectationFailed, match=r"no nvidia.com/gpu allocatable; not within 1 s"):
+        expect_node.offers_no(GPU, within=1)
+
+
+def a_call(call: Method, answer: JsonValue = None) -> Call:
+    """Return a call that has ended well."""
+    return Call(
+        number=1,
+        time=NOON,
+        call=call,
+        resource=GPU,
+        started=0,
+        request={},
+        code="OK",
+        answer=answer,
+    )
+
+
+def test_calls_are_counted_by_name(
+    cluster: Cluster, expect_node: NodeExpectation, journal: list[Call]
+) -> None:
+    """The one that is awaited may come yet; one too many is told."""
+    cluster.node()
+    journal.append(a_call("Register"))
+    cluster.clock.at(1, lambda: journal.append(a_call("Allocate")))
+    expect_node.asked("Allocate", 1).asked("Allocate", 1, GPU).asked("Allocate", 0, "amd.com/gpu")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.asked("Allocate", 2)
+    assert raised.value.seen == "1 call of Allocate"
+
+
+def test_the_last_answer_counts(
+    cluster: Cluster, expect_node: NodeExpectation, journal: list[Call]
+) -> None:
+    """Any field of it."""
+    cluster.node()
+    with pytest.raises(ExpectationFailed, match="Allocate: was not called"):
+        expect_node.answered("Allocate", "GPU-1")
+    journal += [a_call("Allocate", {"cdi_devices": [name]}) for name in ("GPU-1", "GPU-2")]
+    expect_node.answered("Allocate", "GPU-2")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.answered("Allocate", "GPU-1")
+    assert raised.value.seen == 'Allocate: {"cdi_devices": ["GPU-2"]}'

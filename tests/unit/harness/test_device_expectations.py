@@ -1,0 +1,110 @@
+"""What is expected of the devices that containers were given."""
+
+from typing import Any
+
+import pytest
+
+from lab.cluster.objects import Container
+from lab.harness.failure import ExpectationFailed
+from tests.unit.harness.cluster import Cluster, running
+from tests.unit.harness.conftest import ExpectPod, Inside
+
+RUNS: dict[str, Any] = {"phase": "Running", "node": "w", "containers": (running(),)}
+BOTH = {**RUNS, "containers": (running("first"), running("second"))}
+
+
+def give(inside: Inside, **devices: str) -> None:
+    """Let pods see these devices; `p_first` is the container first of p."""
+    for name, seen in devices.items():
+        inside.environment[name.replace("_", "/")] = {"GPULAB_VISIBLE_DEVICES": seen}
+
+
+def test_pods_that_share_a_card_see_the_same(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """In whatever order they have its names."""
+    cluster.pod("p", **RUNS)
+    cluster.pod("q", **RUNS)
+    give(inside, p="GPU-1,GPU-2", q="GPU-2,GPU-1")
+    expect_pod("p").sees_the_devices_of(expect_pod("q"))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "told"),
+    [
+        ("GPU-3", "it sees GPU-1, and q sees GPU-3"),
+        ("GPU-1,GPU-2", "it sees GPU-1, and q sees GPU-1, GPU-2"),
+    ],
+)
+def test_pods_that_do_not_share_are_told_apart(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside, theirs: str, told: str
+) -> None:
+    """With what each of them sees."""
+    cluster.pod("p", **RUNS)
+    cluster.pod("q", **RUNS)
+    give(inside, p="GPU-1", q=theirs)
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod("p").sees_the_devices_of(expect_pod("q"))
+    assert raised.value.seen == told
+
+
+def test_none_and_none_is_not_sharing(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """Nothing is shared by two that have nothing."""
+    cluster.pod("p", **RUNS)
+    cluster.pod("q", **RUNS)
+    give(inside, p="", q="")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod("p").sees_the_devices_of(expect_pod("q"), within=1)
+    assert raised.value.seen == "none; q sees none"
+
+
+def test_containers_have_devices_of_their_own(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """A sidecar's are looked at, too; an init container that has ended has none any more."""
+    ended = Container("init", "terminated", exit_code=0)
+    cluster.pod(**BOTH, init_containers=(ended, running("sidecar")))
+    give(inside, p_first="GPU-1", p_second="GPU-2", p_sidecar="GPU-3", p_init="GPU-1")
+    expect_pod().each_container_has_its_own()
+    give(inside, p_sidecar="GPU-2")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().each_container_has_its_own()
+    assert raised.value.seen == "sidecar and second both see GPU-2"
+
+
+def test_containers_without_any_device_are_not_enough(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """It would hold of every pod."""
+    cluster.pod(**BOTH)
+    give(inside, p="")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().each_container_has_its_own(within=1)
+    assert raised.value.seen == "it sees no device; Running, on w"
+
+
+@pytest.mark.parametrize(
+    ("devices", "nodes"), [("GPU-0,GPU-1", 1), ("GPU-2", 1), ("GPU-1,GPU-2,GPU-3", 2)]
+)
+def test_devices_are_on_numa_nodes(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside, devices: str, nodes: int
+) -> None:
+    """By what the plugin says of each: here two cards to a NUMA node."""
+    cluster.pod(**RUNS)
+    give(inside, p=devices)
+    expect_pod().on_numa_nodes(nodes)
+    with pytest.raises(ExpectationFailed):
+        expect_pod().on_numa_nodes(3 - nodes)
+
+
+def test_the_report_tells_where_each_device_is(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """And of what."""
+    cluster.pod(**RUNS)
+    give(inside, p="GPU-1,GPU-2")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().on_numa_nodes(1)
+    assert raised.value.seen == "GPU-1 on 0, GPU-2 on 1"
