@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -24,6 +24,14 @@ _FIRST_POD: Final = (
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 
+def _names(
+    ctx: click.Context,  # noqa: ARG001 - click's signature
+    parameter: click.Parameter,  # noqa: ARG001 - as above
+    value: str | None,
+) -> tuple[str, ...]:
+    return tuple(name for each in (value or "").split(",") if (name := each.strip()))
+
+
 @click.command()
 @name_option
 @click.option(
@@ -41,6 +49,28 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
     "--node-image", help="The image for the nodes. Default: one built here, else kind's own."
 )
 @click.option(
+    "--backend",
+    type=click.Choice(["auto", "kind", "existing"]),
+    default="auto",
+    show_default=True,
+    help="What the lab runs on. `auto`: existing with --kubeconfig, else kind.",
+)
+@click.option(
+    "--kubeconfig",
+    type=_FILE,
+    help="The kubeconfig of a cluster that is there. It is copied, and never changed.",
+)
+@click.option("--context", help="A context of the kubeconfig. Default: its current one.")
+@click.option(
+    "--nodes",
+    callback=_names,
+    help="The nodes that the lab may have, with commas in between. Default: all workers.",
+)
+@click.option(
+    "--plugin-image",
+    help="Where nodes that are no kind containers of this machine pull the plugin's image from.",
+)
+@click.option(
     "--timeout",
     type=click.FloatRange(min=1),
     callback=finite,
@@ -54,6 +84,11 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
     fleet: Path | None,
     kind_config: Path | None,
     node_image: str | None,
+    backend: Literal["auto", "kind", "existing"],
+    kubeconfig: Path | None,
+    context: str | None,
+    nodes: tuple[str, ...],
+    plugin_image: str | None,
     timeout: float,
     output: str,
 ) -> None:
@@ -67,10 +102,21 @@ def up(  # noqa: PLR0913, PLR0917 - one per option
     from lab.install.up import bring_up
 
     wanted = load_fleet(fleet) if fleet else Fleet.default()
-    if kind_config is None and _KIND_CONFIG.exists():
-        kind_config = _KIND_CONFIG
     site = this_site()
-    bring_up(Order(name, wanted, kind_config, node_image, timeout), site)
+    order = Order(
+        name,
+        wanted,
+        kind_config,
+        node_image,
+        timeout,
+        backend=backend,
+        found_config=_KIND_CONFIG if _KIND_CONFIG.exists() else None,
+        kubeconfig=kubeconfig,
+        context=context,
+        nodes=nodes,
+        plugin_image=plugin_image,
+    )
+    bring_up(order, site)
     lab = running_lab(site, name)
     status = observe(lab)
     print_status(status, output)

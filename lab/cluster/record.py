@@ -20,7 +20,9 @@ from lab.core.fleet import Fleet, FleetError, load_fleet
 from lab.host.folders import Folders, unwritable
 
 Phase = Literal["creating", "ready"]
+BackendName = Literal["kind", "existing"]
 _PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
+_BACKENDS: Final[tuple[BackendName, ...]] = get_args(BackendName)
 _PRIVATE: Final = 0o600
 #: The plugin refuses a token that is shorter.
 _LEAST_TOKEN: Final = 16
@@ -32,12 +34,21 @@ class RecordDamaged(CheckFailed):
 
 @dataclass(frozen=True)
 class Record:
-    """A lab's name, its backend (`kind`), how far its creation got, its node image."""
+    """A lab's name, its backend, and how far its creation got.
+
+    On kind, `node_image` is the image of its nodes. On a cluster that was there before, `nodes` are
+    those that the lab may have, `plugin_image` is where the plugin's image is pulled from ("" where
+    it is streamed into the nodes), and `cluster` is the UID of the namespace kube-system, by which
+    a cluster is known again.
+    """
 
     name: str
-    backend: str
+    backend: BackendName
     phase: Phase
-    node_image: str
+    node_image: str = ""
+    nodes: tuple[str, ...] = ()
+    plugin_image: str = ""
+    cluster: str = ""
 
 
 @dataclass(frozen=True)
@@ -187,7 +198,18 @@ class LabFolder:
 
 
 def _record_of(found: Any) -> Record:  # noqa: ANN401 - any JSON; `read` sorts out what it raises
-    phase = found["phase"]
+    phase, backend = found["phase"], found["backend"]
     if phase not in _PHASES:
         raise ValueError(f"phase {phase!r} is none of {', '.join(_PHASES)}")
-    return Record(str(found["name"]), str(found["backend"]), phase, str(found["node_image"]))
+    if backend not in _BACKENDS:
+        raise ValueError(f"backend {backend!r} is none of {', '.join(_BACKENDS)}")
+    return Record(
+        str(found["name"]),
+        backend,
+        phase,
+        str(found["node_image"]),
+        # Not in records of labs on kind that an earlier version made.
+        tuple(map(str, found.get("nodes", ()))),
+        str(found.get("plugin_image", "")),
+        str(found.get("cluster", "")),
+    )

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Iterator
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ import yaml
 
 from lab.core.fleet import Fleet, dump_fleet
 from lab.install.backend import Image
-from lab.install.rollout import REVISION, Rollout, wanted_by
+from lab.install.rollout import NAMESPACE, REVISION, Rollout, wanted_by
 
 if TYPE_CHECKING:
     from lab.cluster.client import Client
@@ -20,6 +21,10 @@ CONTROL_PORT: Final = 9441
 #: Nodes with this label run the plugin.
 NODE_LABEL: Final = "gpu-lab/device-plugin"
 _POOL_LABEL: Final = "gpu-lab/pool"
+#: Where the token of the control API is in the cluster.
+CONTROL_SECRET: Final = "gpu-lab-control"  # noqa: S105 - a name
+TOKEN_KEY: Final = "token"  # noqa: S105 - a key
+DAEMON_SET_PATH: Final = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/fake-gpu-device-plugin"
 
 Manifest = dict[str, Any]
 
@@ -29,9 +34,8 @@ def manifests(fleet: Fleet, image: Image, token: str) -> tuple[Manifest, ...]:
 
     Whatever changes but the token changes the pods' revision; a token reaches those that are there.
     """
-    template = resources.files("lab.install").joinpath("plugin.yaml").read_text(encoding="utf-8")
-    secret, config_map, daemon_set = yaml.safe_load_all(template)
-    secret["data"]["token"] = base64.b64encode(token.encode()).decode()
+    secret, config_map, daemon_set = _templates()
+    secret["data"][TOKEN_KEY] = base64.b64encode(token.encode()).decode()
     text = dump_fleet(fleet)
     config_map["data"]["fleet.yaml"] = text
     pod = daemon_set["spec"]["template"]
@@ -43,6 +47,11 @@ def manifests(fleet: Fleet, image: Image, token: str) -> tuple[Manifest, ...]:
         amounts["memory"] = _memory(fleet)
     pod["metadata"]["annotations"] = {REVISION: _revision(pod, text)}
     return secret, config_map, daemon_set
+
+
+def _templates() -> Iterator[Manifest]:
+    file = resources.files("lab.install").joinpath("plugin.yaml")
+    yield from yaml.safe_load_all(file.read_text(encoding="utf-8"))
 
 
 def _revision(pod: Manifest, fleet: str) -> str:
@@ -66,20 +75,32 @@ def deploy(client: "Client", fleet: Fleet, image: Image, token: str) -> Rollout:
         client.label_node(name, {NODE_LABEL: "true", _POOL_LABEL: node.pool})
         if node.taint:
             client.taint_node(name, node.taint.key, node.taint.value, node.taint.effect)
-    objects = manifests(fleet, image, token)
-    for manifest in objects:
+    applied = manifests(fleet, image, token)
+    for manifest in applied:
         client.apply(manifest)
-    annotations = objects[-1]["spec"]["template"]["metadata"]["annotations"]
+    annotations = applied[-1]["spec"]["template"]["metadata"]["annotations"]
     return Rollout(client, fleet, annotations[REVISION])
 
 
+def objects() -> tuple[Manifest, ...]:
+    """Return as much of the plugin's objects as names them, whatever fleet they are of."""
+    return tuple(_templates())
+
+
 def withdraw(client: "Client", earlier: Fleet, fleet: Fleet) -> None:
-    """Take back what an earlier fleet put on nodes and this one does not."""
+    """Take back what an earlier fleet put on nodes and this one does not.
+
+    Nodes that have left the cluster are passed over.
+    """
     names = {node.node_name for node in fleet.nodes()}
     taints = {(node.node_name, node.taint) for node in fleet.nodes()}
-    for node in earlier.nodes():
+    left = [node for node in earlier.nodes() if (node.node_name, node.taint) not in taints]
+    there = {node.name for node in client.nodes()} if left else set()
+    for node in left:
         name = str(node.node_name)
-        if node.taint and (name, node.taint) not in taints:
+        if name not in there:
+            continue
+        if node.taint:
             client.taint_node(name, node.taint.key, None, node.taint.effect)
         if name not in names:
             client.label_node(name, {NODE_LABEL: None, _POOL_LABEL: None})

@@ -124,7 +124,7 @@ def running_lab(site: Site, name: str) -> RunningLab:
             commands=(f"gpulab up --name {name}",),
         )
     client = connect(folder.kubeconfig, name)
-    return RunningLab(record, folder, client, backend_of(folder, site))
+    return RunningLab(record, folder, client, backend_of(record, folder, client, site))
 
 
 def observe(lab: RunningLab) -> LabStatus:

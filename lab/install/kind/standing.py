@@ -49,7 +49,7 @@ def standing(order: Order, site: Site) -> Iterator[Image | None]:
 @contextmanager
 def _created(order: Order, site: Site, cluster: KindCluster, engine: Engine) -> Iterator[Image]:
     config = kind_config.for_lab(
-        kind_config.load(order.kind_config),
+        kind_config.load(order.kind_config or order.found_config),
         wanted_workers=order.fleet.workers(),
         owner_mark=cluster.folder.owner_mark,
     )

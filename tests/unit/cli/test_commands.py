@@ -229,7 +229,7 @@ def test_kind_config_of_the_folder_is_used(
     if there:
         Path("kind-config.yaml").touch()
     run(["up", "--name", "t-none"])
-    assert orders[0].kind_config == (Path("kind-config.yaml") if there else None)
+    assert orders[0].found_config == (Path("kind-config.yaml") if there else None)
 
 
 @pytest.mark.usefixtures("state")
