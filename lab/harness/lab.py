@@ -165,6 +165,10 @@ class Lab(Policies):
         """Return the namespace's pods as they are now; of one workload, if its name is given."""
         return tuple(pod for pod in self.view.pods.all() if not app or pod.labels.get("app") == app)
 
+    def serves(self, pod: Pod) -> bool:
+        """Whether a pod asks for devices of the lab's fleet, and not for other plugins' alone."""
+        return any(name in pod.requests for each in self.fleet.nodes() for name in each.devices)
+
     @overload
     def expect(self, subject: NodeHandle) -> NodeExpectation: ...
 

@@ -63,9 +63,7 @@ class Recording:
 
     def _told(self) -> tuple[JsonValue, ...]:
         running = self.lab.running
-        # Of the devices of other plugins, nothing is known here.
-        ours = {name for each in self.lab.fleet.nodes() for name in each.devices}
-        pods = [pod for pod in self.lab.pods() if ours & pod.requests.keys()][:_MOST_TIMELINES]
+        pods = [pod for pod in self.lab.pods() if self.lab.serves(pod)][:_MOST_TIMELINES]
         return tuple(timeline_of(running, pod.namespace, pod.name).as_json() for pod in pods)
 
     def _write(self, verdict: Verdict, report: str) -> None:

@@ -45,7 +45,7 @@ def _of_pod(lab: Lab, pod: Pod) -> Iterator[Source]:
         if each.id:
             file = f"pods/{pod.name}.{each.name}.log"
             yield Source(file, partial(_log, lab, pod, each.name))
-    if pod.requests:
+    if lab.serves(pod):
         yield Source(f"timelines/{pod.name}.json", lambda: _timeline(lab, pod))
 
 
