@@ -117,7 +117,8 @@ class Pod:
 class Event:
     """What a component of the cluster has said of an object; `count` times, the last time `last`.
 
-    `source` is the component, such as `default-scheduler` or `kubelet`.
+    `source` is the component, such as `default-scheduler` or `kubelet`. `first` is exact, where the
+    component has named the event as client-go does; `last` is to the second if it came again.
     """
 
     about: str

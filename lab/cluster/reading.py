@@ -1,15 +1,18 @@
 """From the API's JSON to the values of `lab.cluster.objects`."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from kubernetes.utils.quantity import parse_quantity
 
 from lab.cluster.objects import Condition, Container, Event, Node, Pod
 
 Json = Mapping[str, Any]
+
+_NANOSECONDS: Final = re.compile("[0-9a-f]{16}")
 
 
 def node(found: Json) -> Node:
@@ -100,7 +103,7 @@ def _container(found: Json) -> Container:
 def event(found: Json) -> Event:
     """Read a v1 Event, be it written in the old way or in that of events.k8s.io."""
     about, series = found["involvedObject"], found.get("series") or {}
-    first = _moment(found.get("firstTimestamp") or found.get("eventTime"))
+    first = _first_time(found)
     last = _moment(series.get("lastObservedTime") or found.get("lastTimestamp"))
     return Event(
         about=about.get("kind", ""),
@@ -112,8 +115,22 @@ def event(found: Json) -> Event:
         source=found.get("reportingComponent") or found.get("source", {}).get("component", ""),
         count=series.get("count") or found.get("count") or 1,
         first=first,
-        last=last or first,
+        last=max(last, first) if last and first else last or first,
     )
+
+
+def _first_time(found: Json) -> datetime | None:
+    """Return when an event was first written down, as exactly as it tells.
+
+    Its times are cut off to seconds, but its name ends with the nanoseconds of the same moment in
+    hexadecimal digits. Source: client-go, tools/record/event.go (makeEvent).
+    """
+    told = _moment(found.get("firstTimestamp") or found.get("eventTime"))
+    digits = found.get("metadata", {}).get("name", "").rpartition(".")[2]
+    if told is None or not _NANOSECONDS.fullmatch(digits):
+        return told
+    exact = datetime.fromtimestamp(int(digits, 16) // 1000 / 1_000_000, UTC)
+    return exact if exact.replace(microsecond=0) == told else told
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -242,6 +242,25 @@ def test_event_is_read_in_either_way_of_writing(written: dict[str, Any]) -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        pytest.param(
+            "w.18ed64f287200b0d", "2026-12-02T09:13:39.202583+00:00", id="the same second"
+        ),
+        pytest.param("w.18ed64f287", "2026-12-02T09:13:39+00:00", id="too few digits"),
+        pytest.param("w.18ed64e0a9ba14c9", "2026-12-02T09:13:39+00:00", id="another moment"),
+        pytest.param("chosen", "2026-12-02T09:13:39+00:00", id="somebody's own name"),
+    ],
+)
+def test_event_has_its_exact_moment_in_its_name(name: str, first: str) -> None:
+    """Its times are cut off to seconds; a name that does not agree with them is not believed."""
+    stamp = "2026-12-02T09:13:39Z"
+    times = {"firstTimestamp": stamp, "lastTimestamp": stamp}
+    found = reading.event({"metadata": {"name": name}, "involvedObject": {}, **times})
+    assert found.first == found.last == datetime.fromisoformat(first)
+
+
 @pytest.mark.parametrize("ready", [[], [False], [True, False]])
 def test_pod_is_ready_only_when_all_its_containers_are(ready: list[bool]) -> None:
     """A pod whose containers are not there yet is not."""
