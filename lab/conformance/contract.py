@@ -37,9 +37,9 @@ GROUPS: Final[dict[str, tuple[Check, ...]]] = {
     ),
     "Allocate": (
         allocation.allocate,
+        allocation.allocate_again,
         allocation.allocate_several,
         allocation.allocate_per_container,
-        allocation.allocate_again,
         allocation.allocate_unknown,
         allocation.allocate_concurrent,
         answers.answer_envs,

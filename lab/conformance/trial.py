@@ -144,6 +144,8 @@ class Trial:
             return f"the kubelet refused it: {calls[-1].error}"
         if self.process and self.process.has_ended:
             return self.end_of_plugin()
+        if calls:
+            return f"the kubelet still waits for an answer on {calls[-1].socket}"
         return f"no Register within {self.limits.register:g} s"
 
     def end_of_plugin(self) -> str:
@@ -162,26 +164,36 @@ class Trial:
         )
 
     def stream(self) -> Call | None:
-        """Return the kubelet's newest call of ListAndWatch, for the plugin that is registered."""
-        client = self.registered()
+        """Return the kubelet's ListAndWatch of the plugin that is registered, the newest one."""
+        client = self.accepted()
         calls = self.kubelet.journal.calls("ListAndWatch", self.resource)
-        mine = (each.began >= self._began and each.socket == client.path.name for each in calls)
-        newest = [call for call, is_mine in zip(calls, mine, strict=True) if is_mine]
-        return newest[-1] if newest else None
+        mine = [
+            each
+            for each in calls
+            if client and each.began >= self._began and each.socket == client.path.name
+        ]
+        return mine[-1] if mine else None
+
+    def listed(self) -> ListAndWatchResponse | None:
+        """Return the newest list; None where none comes in time, or the stream ends before."""
+
+        def is_decided() -> bool:
+            call = self.stream()
+            return bool(call and (call.answers or not call.is_open))
+
+        self.wait(is_decided, self.limits.first_list)
+        call = self.stream()
+        answer = call.answer if call else None
+        return answer if isinstance(answer, ListAndWatchResponse) else None
 
     def devices(self) -> list[Device]:
         """Return the newest list as the plugin sent it; raise `NotApplicable` without one."""
-
-        def answer() -> ListAndWatchResponse | None:
-            call = self.stream()
-            message = call.answer if call else None
-            return message if isinstance(message, ListAndWatchResponse) else None
-
-        self.wait(answer, self.limits.first_list)
-        message = answer()
+        self.registered()
+        message = self.listed()
         if message is None:
             call = self.stream()
-            raise NotApplicable(f"there is no list of devices: {call.error if call else 'no call'}")
+            error = call.error if call else "there is no stream"
+            raise NotApplicable(f"it listed nothing: {error}")
         return list(message.devices)
 
     def first_list(self) -> list[Device]:

@@ -36,12 +36,28 @@ def allocate(trial: Trial) -> str:
 
 
 @check(
+    "allocate-again",
+    "gives a device again",
+    why="No call says that a pod is over. The kubelet knows what is free; a plugin that keeps "
+    "accounts of its own runs out of devices.",
+    source="manager.go: UpdateAllocatedDevices",
+    needs=("allocate",),
+)
+def allocate_again(trial: Trial) -> str:
+    """Ask for one device twice."""
+    (device, *_) = trial.healthy()
+    with trial.calls() as calls:
+        calls.allocate([device])
+        return f"{_count(calls.allocate([device]), 1)}, the second time"
+
+
+@check(
     "allocate-several",
     "gives one container several devices",
     why="The kubelet reads the first container response and no other: devices in a second one "
     "never reach the container.",
     source="manager.go: allocateContainerResources",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def allocate_several(trial: Trial) -> str:
     """Ask for two devices; a plugin may refuse that, as time-slicing does."""
@@ -60,7 +76,7 @@ def allocate_several(trial: Trial) -> str:
     why="The API gives a response per request, in their order. Kubelets so far send one request "
     "at a time; a plugin that counts on that breaks with the first that does not.",
     source="staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto: AllocateResponse",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def allocate_per_container(trial: Trial) -> str:
     """Ask for one device for each of two containers."""
@@ -70,28 +86,12 @@ def allocate_per_container(trial: Trial) -> str:
 
 
 @check(
-    "allocate-again",
-    "gives a device again",
-    why="No call says that a pod is over. The kubelet knows what is free; a plugin that keeps "
-    "accounts of its own runs out of devices.",
-    source="manager.go: UpdateAllocatedDevices",
-    needs=("allocate",),
-)
-def allocate_again(trial: Trial) -> str:
-    """Ask for one device twice."""
-    (device, *_) = trial.healthy()
-    with trial.calls() as calls:
-        calls.allocate([device])
-        return f"{_count(calls.allocate([device]), 1)}, the second time"
-
-
-@check(
     "allocate-unknown",
     "refuses a device that it does not have",
     why="The kubelet may ask for a device that has just gone. A container that starts without it "
     "fails far from the cause; a plugin that crashes takes all its devices off the node.",
     source="manager.go: allocateContainerResources",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def allocate_unknown(trial: Trial) -> str:
     """Ask for a device that is on no list, and then for the options."""
@@ -117,7 +117,7 @@ def allocate_unknown(trial: Trial) -> str:
     "of the one before is still on. A call that hangs holds up every pod of the node, those "
     "without devices too.",
     source="kubernetes/kubernetes#117435, #129249",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def allocate_concurrent(trial: Trial) -> str:
     """Ask for devices from several threads."""

@@ -30,7 +30,7 @@ def _refuse_relative(kind: str, paths: Iterable[str]) -> None:
     why="A name that is empty or holds a '=' or a NUL makes no variable: the runtime fails, or "
     "sets another one.",
     source="pod_devices.go: deviceRunContainerOptions",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def answer_envs(trial: Trial) -> str:
     """Look at the names and values of variables."""
@@ -49,7 +49,7 @@ def answer_envs(trial: Trial) -> str:
     why="A runtime refuses a container path that is not absolute, and takes a host path from a "
     "folder of its own: the container is not created.",
     source="pod_devices.go: deviceRunContainerOptions",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def answer_mounts(trial: Trial) -> str:
     """Look at both paths of each mount."""
@@ -67,7 +67,7 @@ def answer_mounts(trial: Trial) -> str:
     why="The permissions go to the container's cgroup letter by letter. The kubelet checks none: "
     "with a wrong letter, or none, the file is there and cannot be opened.",
     source="pod_devices.go: deviceRunContainerOptions",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def answer_devices(trial: Trial) -> str:
     """Look at paths and permissions of each device file."""
@@ -89,7 +89,7 @@ def answer_devices(trial: Trial) -> str:
     why="The runtime looks a name up as vendor/class=device. Any other is an unresolvable device, "
     "and the container stays in CreateContainerError.",
     source="pkg/parser/parser.go of cncf-tags/container-device-interface",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def answer_cdi(trial: Trial) -> str:
     """Look at the names in the field of CDI devices, and in annotations for older runtimes."""

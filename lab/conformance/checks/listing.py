@@ -34,20 +34,14 @@ def shown(names: Iterable[str]) -> str:
 )
 def first_list(trial: Trial) -> str:
     """Wait for the first message on the kubelet's stream, however large."""
-    client = trial.registered()
-
-    def came() -> bool:
-        call = trial.stream()
-        return bool(call and (call.answers or not call.is_open))
-
-    trial.wait(came, trial.limits.first_list)
-    call = trial.stream()
-    if call and _TOO_LARGE.search(call.error):
-        return "a list that is too large"
-    if call is None or not call.answers:
+    trial.registered()
+    message, call = trial.listed(), trial.stream()
+    if message is None:
         error = call.error if call else ""
+        if _TOO_LARGE.search(error):
+            return "a list that is too large"
         raise Failed(error or f"no list within {trial.limits.first_list:g} s")
-    return f"{len(trial.devices())} devices on {client.path.name}"
+    return f"{len(message.devices)} devices"
 
 
 @check(
@@ -62,9 +56,10 @@ def list_size(trial: Trial) -> str:
     call = trial.stream()
     if call and (found := _TOO_LARGE.search(call.error)):
         raise Failed(f"{found[1]} bytes, where {MESSAGE_LIMIT} are the limit")
-    if call is None or call.answer is None:
+    message = trial.listed()
+    if message is None:
         raise NotApplicable("there is no list")
-    return f"{call.answer.ByteSize()} bytes"
+    return f"{message.ByteSize()} bytes"
 
 
 @check(

@@ -48,7 +48,7 @@ def _judge(ids: Sequence[str], available: Sequence[str], must: Sequence[str], si
     why="The kubelet waits for 30 seconds. With an error, or without an answer, the container does "
     "not start.",
     source="endpoint.go: preStartContainer",
-    needs=("allocate",),
+    needs=("allocate-again",),
 )
 def pre_start(trial: Trial) -> str:
     """Announce a container with a device that was allocated."""

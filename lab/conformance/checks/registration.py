@@ -21,7 +21,7 @@ _PATH_LIMIT: Final = 107
     source="plugin/v1beta1/server.go: Register",
 )
 def registers(trial: Trial) -> str:
-    """Start the plugin, and wait for its first Register."""
+    """Start the plugin, and wait for its first Register, and for what becomes of that."""
     process = trial.start_plugin()
     began = trial.clock.now()
     if not trial.wait(trial.registers, trial.limits.register):
@@ -31,6 +31,7 @@ def registers(trial: Trial) -> str:
         raise Failed(f"{trial.why_not_accepted()}; registered: {', '.join(others) or 'nothing'}")
     call = trial.registers()[0]
     trial.resource = call.resource
+    trial.wait(lambda: not call.is_open, trial.limits.register)
     return f"{call.resource!r} after {call.began - began:.1f} s"
 
 
@@ -119,16 +120,15 @@ def listens_first(trial: Trial) -> str:
     needs=("registers",),
 )
 def options(trial: Trial) -> str:
-    """Wait for the end of the first Register, and look at what was asked within."""
+    """Look at what was asked within the first Register."""
     register, _ = _first(trial)
-    trial.wait(lambda: not register.is_open, trial.limits.call)
     asked = trial.kubelet.journal.calls("GetDevicePluginOptions", trial.resource)
     if not asked:
         raise NotApplicable(f"the kubelet did not ask: {register.error or 'it still connects'}")
     if asked[0].error:
         raise Failed(asked[0].error)
     if asked[0].is_open:
-        raise Failed(f"no answer within {trial.limits.call:g} s")
+        raise Failed(f"no answer within {trial.limits.register:g} s")
     return _offers(trial)
 
 

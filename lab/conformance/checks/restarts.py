@@ -37,14 +37,14 @@ def registers_once(trial: Trial) -> str:
     needs=("registers-once",),
 )
 def unrelated_files(trial: Trial) -> str:
-    """Let a file come, change and go in the kubelet's folder."""
+    """Let a file come into the kubelet's folder, and go again."""
     trial.registered()
     before = len(trial.registers())
     file = trial.kubelet.folder / "unrelated"
     file.touch()
-    file.write_text("changed")
+    trial.wait(lambda: len(trial.registers()) > before, trial.limits.quiet)
     file.unlink()
-    if trial.wait(lambda: len(trial.registers()) > before, trial.limits.quiet):
+    if len(trial.registers()) > before:
         raise Failed("it registered again because of a file that has nothing to do with it")
     if trial.process and trial.process.has_ended:
         raise Failed(trial.end_of_plugin())
@@ -62,8 +62,9 @@ def unrelated_files(trial: Trial) -> str:
     needs=("registers",),
 )
 def kubelet_restart(trial: Trial) -> str:
-    """Restart the kubelet, and wait for the plugin to be registered and to list."""
+    """Restart the kubelet under a plugin that has come to rest, and wait for Register and list."""
     trial.registered()
+    trial.wait(lambda: False, trial.limits.quiet)
     began = trial.clock.now()
     trial.restart_kubelet()
     trial.wait(trial.accepted, trial.limits.register)
@@ -72,6 +73,8 @@ def kubelet_restart(trial: Trial) -> str:
         raise Failed(trial.end_of_plugin())
     if not trial.accepted():
         raise Failed(trial.why_not_accepted())
+    if trial.first_list() and trial.listed() is None:
+        raise Failed("it registered, and lists nothing any more")
     return f"after {seconds:.1f} s"
 
 
@@ -81,11 +84,13 @@ def kubelet_restart(trial: Trial) -> str:
     why="Who cleans the folder up takes the sockets of plugins along. The connection that the "
     "kubelet has stays; a plugin that ends, or drops it, loses its devices for nothing.",
     source="manager.go: CleanupPluginDirectory",
-    needs=("registers", "first-list"),
+    needs=("stream-stays",),
 )
 def socket_removed(trial: Trial) -> str:
     """Remove the plugin's socket, with the kubelet's own in place."""
     client = trial.registered()
+    if client.ended.is_set():
+        raise NotApplicable("its stream has ended before")
     before = len(trial.registers())
 
     def is_back() -> bool:

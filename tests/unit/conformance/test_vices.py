@@ -1,0 +1,126 @@
+"""A plugin with one vice fails the check of that vice, and no other."""
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from io import StringIO
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from lab.cli.console import PlainProgress
+from lab.conformance.check import Result, Verdict
+from lab.conformance.command import PluginCommand
+from lab.conformance.contract import CHECKS
+from lab.conformance.examination import Report, examine
+from lab.conformance.limits import Limits
+
+PLUGIN: Final = Path(__file__).with_name("bad_plugin.py")
+#: As in earnest, but for what only costs time.
+LIMITS: Final = Limits(
+    register=6.0,
+    first_list=3.0,
+    call=4.0,
+    pre_start=4.0,
+    end=3.0,
+    quiet=0.4,
+    refusal=0.6,
+    comes_back=0.4,
+)
+VICES: Final = {
+    "never-registers": "registers",
+    "old-version": "version",
+    "native-name": "resource-name",
+    "path": "endpoint",
+    "long-endpoint": "endpoint",
+    "listens-late": "listens-first",
+    "no-options": "options",
+    "silent-about-options": "options",
+    "no-list": "first-list",
+    "large-list": "list-size",
+    "same-id": "ids",
+    "no-id": "ids",
+    "lower-case": "health",
+    "numa-below-0": "numa",
+    "ends-stream": "stream-stays",
+    "one-stream": "second-stream",
+    "keeps-streams": "stream-cancelled",
+    "answers-nothing": "allocate",
+    "keeps-accounts": "allocate-again",
+    "one-per-device": "allocate-several",
+    "one-for-all": "allocate-per-container",
+    "takes-all": "allocate-unknown",
+    "crashes": "allocate-unknown",
+    "one-at-a-time": "allocate-concurrent",
+    "odd-variable": "answer-envs",
+    "relative-mount": "answer-mounts",
+    "relative-host-path": "answer-mounts",
+    "relative-device": "answer-devices",
+    "odd-permissions": "answer-devices",
+    "short-cdi-name": "answer-cdi",
+    "prefers-none": "preferred",
+    "prefers-foreign": "preferred",
+    "prefers-twice": "preferred",
+    "prefers-others": "preferred",
+    "fails-pre-start": "pre-start",
+    "registers-twice": "registers-once",
+    "any-file": "unrelated-files",
+    "deaf": "kubelet-restart",
+    "ends-with-kubelet": "kubelet-restart",
+    "keeps-socket": "kubelet-restart",
+    "dies-with-socket": "socket-removed",
+    "drops-with-socket": "socket-removed",
+    "ignores-sigterm": "sigterm",
+    "leaves-socket": "socket-gone",
+    "fails-on-leftover": "restart-after-kill",
+    "new-ids": "ids-stable",
+    "spins": "refused",
+    "ends-well": "refused",
+    "gives-up": "recovers",
+}
+
+
+#: Plugins that are tried at once: most of the time goes by with waiting.
+AT_ONCE: Final = 4
+
+Reports = dict[str, "Future[Report]"]
+
+
+@pytest.fixture(scope="module")
+def reports(request: pytest.FixtureRequest) -> Iterator[Reports]:
+    """Return the reports on the plugins of all tests that were selected, as they come."""
+    specs = [getattr(each, "callspec", None) for each in request.session.items]
+    vices = [str(spec.params["vice"]) for spec in specs if spec and "vice" in spec.params]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield {vice: pool.submit(examined, vice) for vice in ["none", *vices]}
+
+
+def examined(vice: str) -> Report:
+    """Return the report on a plugin with that vice."""
+    command = PluginCommand((sys.executable, str(PLUGIN), "{dir}", vice))
+    return examine(command, resource="", limits=LIMITS, progress=PlainProgress(StringIO()))
+
+
+def told(results: tuple[Result, ...]) -> dict[str, str]:
+    """Return what was seen, by check."""
+    return {each.check.id: each.seen for each in results}
+
+
+def test_a_plugin_without_vice_keeps_the_contract(reports: Reports) -> None:
+    """It offers everything, so that no check but one is left out."""
+    report = reports["none"].result()
+    assert told(report.of(Verdict.FAILED)) == {}
+    assert list(told(report.of(Verdict.NOT_APPLICABLE))) == ["socket-removed"]
+
+
+@pytest.mark.parametrize(("vice", "check"), VICES.items())
+def test_a_vice_fails_its_check_alone(vice: str, check: str, reports: Reports) -> None:
+    """What the vice makes impossible to check is not applicable."""
+    report = reports[vice].result()
+    assert list(told(report.of(Verdict.FAILED))) == [check], told(report.results)
+
+
+def test_every_check_has_a_vice() -> None:
+    """A check that no plugin fails may be one that cannot fail."""
+    assert set(VICES.values()) == {each.id for each in CHECKS}
