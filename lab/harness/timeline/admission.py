@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from lab.core.counted import counted
-from lab.harness.timeline.allocation import Allocation, allocations, parts
+from lab.harness.timeline.allocation import Allocation, allocations, asked_for, parts
 from lab.harness.timeline.moment import UNKNOWN, Moment
 from lab.harness.timeline.observation import Observation
 from lab.harness.timeline.phrase import NOTHING, Phrase
@@ -22,20 +22,23 @@ _GIVEN: Final[Mapping[str, Phrase]] = {
 
 def admission(seen: Observation) -> Iterator[Step]:
     """Yield what the scheduler did for the pod, and what kubelet and plugin said of it."""
-    yield _schedule(seen)
     found = allocations(seen)
+    yield _schedule(seen, found)
     yield _ask(seen, found)
     yield _answer(seen, found)
 
 
-def _schedule(seen: Observation) -> Step:
+def _schedule(seen: Observation, found: Sequence[Allocation]) -> Step:
     if seen.pod is None:
         return Step(SCHEDULE, "unknown", detail=Phrase.quoted(seen.missing.get("pod", "")))
     if seen.pod.node:
         event = seen.event("Scheduled")
         source: Source = "event" if event and event.first else "pod status"
         detail = Phrase(f"to {seen.pod.node}", f"到 {seen.pod.node}")
-        return Step(SCHEDULE, "done", seen.scheduled, detail, source)
+        if not event and "PodScheduled" not in seen.pod.conditions:
+            made = Phrase("the pod was made with its node", "Pod 创建时已指定节点")
+            detail = Phrase.joined((detail, made))
+        return Step(SCHEDULE, "done", _bound_at(seen, found), detail, source)
     event = seen.event("FailedScheduling")
     if not event:
         why = Phrase.quoted(seen.pod.unscheduled or seen.missing.get("events", ""))
@@ -46,6 +49,18 @@ def _schedule(seen: Observation) -> Step:
     tries = Phrase(f"tried {event.count} times", f"已尝试 {event.count} 次")
     detail = Phrase.joined((words, tries if event.count > 1 else NOTHING))
     return Step(SCHEDULE, unreached(seen), Moment.told(event.first), detail, "event")
+
+
+def _bound_at(seen: Observation, found: Sequence[Allocation]) -> Moment:
+    """Return when the pod was bound: the scheduler says so when that is done.
+
+    The kubelet may have seen it before and asked already.
+    """
+    asked = min((each.call.time for each in found), default=None)
+    told = seen.scheduled
+    if asked and told.earliest and asked < told.earliest:
+        return Moment.between(seen.pod.created if seen.pod else None, asked)
+    return told
 
 
 def unreached(seen: Observation) -> Outcome:
@@ -96,25 +111,34 @@ def _without_a_call(seen: Observation, number: int) -> Step:
         return Step(number, "unknown", detail=Phrase.quoted(seen.missing.get("pod", "")))
     if not seen.pod.node:
         return Step(number, unreached(seen), UNKNOWN, NO_NODE)
-    if seen.is_rejected and number == ASK:
-        return Step(ASK, "failed", seen.rejected_at, _kubelets_words(seen), "pod status")
     if seen.is_rejected:
-        detail = Phrase("the plugin was not asked", "plugin 没有被询问")
-        return Step(number, "never", UNKNOWN, detail)
-    if seen.first_start is None and seen.journal is not None:
+        return _rejected(seen, number)
+    if seen.first_start.at is None and seen.journal is not None:
         detail = Phrase("the kubelet has not asked yet", "kubelet 尚未请求")
         return Step(number, unreached(seen), UNKNOWN, detail)
-    # It was, or a container could not have started.
-    moment = Moment.between(seen.scheduled.earliest, Moment.told(seen.first_start).latest)
+    moment = Moment.between(seen.scheduled.earliest, seen.first_start.latest)
+    if any(each.ids for each in asked_for(seen)):
+        # Its container holds devices: it was asked for them, and answered.
+        return Step(number, "done", moment, _forgotten(seen), "pod status")
     return Step(number, "unknown", moment, _forgotten(seen))
+
+
+def _rejected(seen: Observation, number: int) -> Step:
+    """Tell of a pod that the kubelet did not let in, and no call of the journal is known for."""
+    if seen.journal is None or seen.began_later:
+        moment = seen.rejected_at if number == ASK else UNKNOWN
+        detail = Phrase.joined((_kubelets_words(seen), _forgotten(seen)))
+        return Step(number, "unknown", moment, detail, "pod status")
+    if number == ASK:
+        return Step(ASK, "failed", seen.rejected_at, _kubelets_words(seen), "pod status")
+    return Step(number, "never", UNKNOWN, Phrase("the plugin was not asked", "plugin 没有被询问"))
 
 
 def _forgotten(seen: Observation) -> Phrase:
     if why := seen.missing.get("journal"):
         return Phrase.quoted(why)
-    since, scheduled = seen.plugin_since, seen.scheduled.latest
-    if since and scheduled and since > scheduled:
-        at = Moment.exact(since).text()
+    if seen.began_later and seen.plugin_since:
+        at = Moment.exact(seen.plugin_since).text()
         return Phrase(
             f"the plugin has been restarted since: its journal begins at {at}",
             f"plugin 之后重启过：它的调用记录从 {at} 开始",
@@ -129,11 +153,11 @@ def _kubelets_words(seen: Observation) -> Phrase:
 
 def _asked(found: Allocation) -> Phrase:
     said = f"{found.asked.container}: {', '.join(_shown(found))}"
-    if not found.others:
+    if found.is_sure:
         return Phrase.quoted(said)
     return Phrase(
-        f"{said} (the first of {found.others + 1} calls that fit)",
-        f"{said}（{found.others + 1} 个相符的调用中的第一个）",
+        f"{said} (most likely: another pod's call looks the same)",
+        f"{said}（最可能的一个：另有 Pod 的调用与它相同）",
     )
 
 

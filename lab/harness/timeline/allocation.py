@@ -1,8 +1,8 @@
 """Which of a node's Allocate calls were for a pod: the calls name devices, and no pods.
 
 A kubelet from 1.36 on tells in the pod's status which devices a container holds. Without that, the
-call is the first one of the right resource and size after the pod got its node, and before its
-first container started; where more fit, that is said.
+call is the one of the right resource, size and end that is next to the pod's binding, or to the
+event by which the kubelet did not let it in; where it may be another pod's, that is said.
 """
 
 import re
@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
+from lab.cluster.objects import Pod
 from lab.cluster.plugin.journal import Call
 from lab.harness.timeline.observation import Observation
 
@@ -60,11 +61,11 @@ class Devices:
 
 @dataclass(frozen=True)
 class Allocation:
-    """The call for a container; `others` is how many more fit as well."""
+    """The call for a container; `is_sure` says that it can be no other pod's."""
 
     asked: Asked
     call: Call
-    others: int = 0
+    is_sure: bool
 
     @property
     def devices(self) -> Devices:
@@ -94,30 +95,70 @@ def asked_for(seen: Observation) -> tuple[Asked, ...]:
 def allocations(seen: Observation) -> tuple[Allocation, ...]:
     """Return the pod's calls, in the order in which they were made."""
     free = _candidates(seen)
+    asked = asked_for(seen)
     found = []
     # Those whose devices are known first: theirs are not to be taken by others.
-    asked = asked_for(seen)
     for each in sorted(asked, key=lambda one: not one.ids):
         fitting = [call for call in free if each.is_met_by(call)]
         if fitting:
             free.remove(fitting[0])
-            alike = sum(other.ids == each.ids and other.count == each.count for other in asked)
-            found.append(Allocation(each, fitting[0], max(0, len(fitting) - alike)))
+            own = sum((one.resource, one.count) == (each.resource, each.count) for one in asked)
+            alone = len(fitting) <= own and not _is_waited_for(seen, each)
+            found.append(Allocation(each, fitting[0], is_sure=bool(each.ids) or alone))
     return tuple(sorted(found, key=lambda one: one.call.time))
 
 
 def _candidates(seen: Observation) -> list[Call]:
-    """Return the calls at the right time: those after the binding first, in their order."""
-    scheduled = seen.scheduled.earliest
-    if scheduled is None:
+    """Return the calls that may be the pod's by time and end, the likeliest first.
+
+    The scheduler says that it has bound a pod when the kubelet may have seen that already.
+    """
+    if seen.pod is None or seen.scheduled.earliest is None:
         return []
-    until = seen.admitted_by
+    scheduled, until = seen.scheduled.earliest, seen.admitted_by
+    begins = max(filter(None, (scheduled - _SLACK, seen.pod.created)))
+    near = seen.rejected_at.at or scheduled
     calls = [
         call
         for call in seen.calls("Allocate")
-        if call.time >= scheduled - _SLACK and (until is None or call.time <= until)
+        if begins <= call.time and (until is None or call.time <= until)
+        if _ends_as_the_pod_did(seen.pod, call, rejected=seen.is_rejected)
+        if not _is_held(seen, call)
     ]
-    return sorted(calls, key=lambda call: (call.time < scheduled, abs(call.time - scheduled)))
+    return sorted(calls, key=lambda call: abs(call.time - near))
+
+
+def _ends_as_the_pod_did(pod: Pod, call: Call, *, rejected: bool) -> bool:
+    """Whether what became of the call goes with what became of the pod.
+
+    The words are the kubelet's: Kubernetes, pkg/kubelet/cm/devicemanager/manager.go.
+    """
+    if not rejected:
+        return call.code in {"", "OK"}
+    if "Allocate failed due to rpc error" in pod.message:
+        return call.code not in {"", "OK"}
+    return "no containers return in allocation response" in pod.message and call.code == "OK"
+
+
+def _is_held(seen: Observation, call: Call) -> bool:
+    """Whether its devices are those of another pod, as that one's status has it."""
+    devices = set(Devices.of_request(call.request).shown)
+    return any(
+        devices <= {*each.devices.get(call.resource, ())}
+        for pod in seen.others
+        if pod.phase == "Running"
+        for each in pod.containers
+    )
+
+
+def _is_waited_for(seen: Observation, asked: Asked) -> bool:
+    """Whether another pod waits to be let in that asks for the same, so that it may be its call."""
+    return any(
+        limits.get(asked.resource) == asked.count
+        for pod in seen.others
+        if pod.phase == "Pending" and not any(each.id for each in pod.containers)
+        for limits in pod.limits.values()
+    )
 
 
 def parts(message: JsonValue, key: str) -> Sequence[dict[str, JsonValue]]:

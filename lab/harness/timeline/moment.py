@@ -31,7 +31,7 @@ class Moment:
 
     @classmethod
     def told(cls, at: datetime | None) -> "Moment":
-        """Return a time of the API: the scheduler gives microseconds, the kubelet whole seconds."""
+        """Return a time of the API: those of events are exact, others are whole seconds."""
         if at is None:
             return UNKNOWN
         return cls("millisecond" if at.microsecond else "second", at.astimezone(UTC))

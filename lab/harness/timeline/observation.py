@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from pydantic import JsonValue
@@ -12,7 +12,7 @@ from lab.cluster.plugin.journal import Call, Journal
 from lab.harness.timeline.moment import UNKNOWN, Moment
 
 #: What is asked, each of which may not be had.
-Part = Literal["fleet", "pod", "events", "node", "journal", "plugin log"]
+Part = Literal["fleet", "pod", "others", "events", "node", "journal", "plugin log"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Observation:
     `resources` are those of the lab that the pod asks for, `node` its node or, without one, a node
     that has them, of which there are `peers`. `journal` and `plugin_log` are those of that node's
     plugin, `pod_logs` what its containers have printed last. `missing` has, for what could not be
-    had, the reason in the words of whoever refused it.
+    had, the reason in the words of whoever refused it. `others` are the pods of the node that ask
+    for the same resources.
     """
 
     namespace: str
@@ -42,6 +43,7 @@ class Observation:
     node: str = ""
     peers: int = 0
     node_status: Node | None = None
+    others: tuple[Pod, ...] = ()
     events: tuple[Event, ...] = ()
     journal: Journal | None = None
     plugin_log: tuple[LogLine, ...] = ()
@@ -65,13 +67,13 @@ class Observation:
 
     @property
     def scheduled(self) -> Moment:
-        """When the pod got its node; a pod that was made with one has only its condition."""
+        """When the pod got its node: at its creation, where it was made with one."""
         if self.pod is None or not self.pod.node:
             return UNKNOWN
         if (event := self.event("Scheduled")) and event.first:
             return Moment.told(event.first)
         condition = self.pod.conditions.get("PodScheduled")
-        return Moment.told(condition.since if condition else None)
+        return Moment.told(condition.since if condition else self.pod.created)
 
     @property
     def plugin_since(self) -> datetime | None:
@@ -80,6 +82,12 @@ class Observation:
             return line.time
         calls = self.journal.calls if self.journal else ()
         return calls[0].time if calls and calls[0].number == 1 else None
+
+    @property
+    def began_later(self) -> bool:
+        """Whether the plugin was restarted after the pod had got its node: it forgot of the pod."""
+        since, scheduled = self.plugin_since, self.scheduled.latest
+        return since is not None and scheduled is not None and since > scheduled
 
     @property
     def is_rejected(self) -> bool:
@@ -99,17 +107,15 @@ class Observation:
         return Moment.told(event.first if event else None)
 
     @property
-    def first_start(self) -> datetime | None:
-        """When the first of the pod's containers was started, to the second."""
-        event = self.event("Started")
-        pod = self.pod
-        containers = (*pod.init_containers, *pod.containers) if pod else ()
+    def first_start(self) -> Moment:
+        """When the first of the pod's containers was started; a status has only its last run."""
+        if (event := self.event("Started")) and event.first:
+            return Moment.told(event.first)
+        containers = (*self.pod.init_containers, *self.pod.containers) if self.pod else ()
         starts = [each.started for each in containers if each.started]
-        return min([*starts, *([event.first] if event and event.first else [])], default=None)
+        return Moment.told(min(starts, default=None))
 
     @property
     def admitted_by(self) -> datetime | None:
         """Return the latest at which the kubelet can have allocated, None where it still may."""
-        if self.first_start:
-            return self.first_start + timedelta(seconds=1)
-        return self.rejected_at.latest
+        return self.first_start.latest or self.rejected_at.latest

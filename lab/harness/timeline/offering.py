@@ -20,7 +20,7 @@ def offering(seen: Observation) -> Iterator[Step]:
     lost = _lost(seen)
     if lost.en:
         for number in (SCAN, REGISTER, LIST):
-            yield Step(number, "unknown", detail=lost)
+            yield _before_the_pod(seen, number, lost)
     else:
         yield _scan(seen)
         yield _register(seen)
@@ -28,11 +28,17 @@ def offering(seen: Observation) -> Iterator[Step]:
     yield _allocatable(seen)
 
 
+def _before_the_pod(seen: Observation, number: int, lost: Phrase) -> Step:
+    """Return a step that must have been before the pod, if the scheduler went by what it led to."""
+    if _was_placed(seen):
+        return Step(number, "done", Moment.between(None, seen.scheduled.latest), lost, "event")
+    return Step(number, "unknown", detail=lost)
+
+
 def _lost(seen: Observation) -> Phrase:
     """Return why nothing is left of what came before the pod, nothing where it is there."""
-    scheduled, since = seen.scheduled.latest, seen.plugin_since
-    if scheduled and since and since > scheduled:
-        at = Moment.exact(since).text()
+    if seen.began_later and seen.plugin_since:
+        at = Moment.exact(seen.plugin_since).text()
         return Phrase(
             f"the plugin has been restarted since: its log and its journal begin at {at}",
             f"plugin 之后重启过：它的日志和调用记录从 {at} 开始",

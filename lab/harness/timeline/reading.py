@@ -82,6 +82,7 @@ class _Asking:
             node=node,
             peers=len(possible),
             node_status=self._asked("node", lambda: self._node(node), None),
+            others=self._asked("others", lambda: self._others(node, resources), ()),
             events=self._asked("events", lambda: self._events(pod), ()),
             journal=self._asked("journal", lambda: self._journal(node), None),
             plugin_log=self._asked("plugin log", lambda: self._plugin_log(node), ()),
@@ -102,6 +103,17 @@ class _Asking:
 
     def _node(self, name: str) -> Node:
         return reading.node(self.lab.client.connection.get(f"/api/v1/nodes/{name}"))
+
+    def _others(self, node: str, resources: tuple[str, ...]) -> tuple[Pod, ...]:
+        """Return the other pods of the node with the same resources."""
+        query = (("fieldSelector", f"spec.nodeName={node}"),)
+        found = map(reading.pod, self.lab.client.connection.get("/api/v1/pods", query)["items"])
+        own = (self.namespace, self.name)
+        return tuple(
+            pod
+            for pod in found
+            if pod.requests.keys() & set(resources) and (pod.namespace, pod.name) != own
+        )
 
     def _events(self, pod: Pod | None) -> tuple[Event, ...]:
         """Return the events of this very pod: another one may have had its name before."""

@@ -51,7 +51,7 @@ def _sandbox(seen: Observation) -> Phrase:
     condition = seen.pod.conditions.get("PodReadyToStartContainers") if seen.pod else None
     if condition is None or condition.status != "True" or condition.since is None:
         return NOTHING
-    at = Moment.told(condition.since).text()
+    at = Moment.told(condition.since).text(seen.pod.created if seen.pod else None)
     return Phrase(f"the pod's sandbox was ready at {at}", f"Pod 的 sandbox 在 {at} 就绪")
 
 
@@ -62,6 +62,9 @@ def _not_started(seen: Observation, holders: Sequence[Container], number: int) -
         return Step(number, "never", UNKNOWN, _NOT_LET_IN)
     if not seen.pod.node:
         return Step(number, unreached(seen), UNKNOWN, NO_NODE)
+    if not holders:
+        detail = Phrase("the kubelet has not let the pod in yet", "kubelet 尚未让 Pod 通过准入")
+        return Step(number, unreached(seen), UNKNOWN, detail)
     words = Phrase.quoted("; ".join(each.waits_for for each in holders if each.waits_for))
     tried = any(each.reason not in _ON_ITS_WAY for each in holders)
     if tried and number == RUNTIME:
