@@ -8,6 +8,7 @@
     │   └── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
     ├── UsageError            exit 2   the command line or a file of the user is wrong
     │   ├── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
+    │   ├── NoPlace                    a fleet does not fit on a lab (lab.install.backend)
     │   ├── PluginRefused              a plugin does not do it (lab.cluster.plugin.api)
     │   └── GiveOne                    of some words one is to be given (lab.cluster.plugin.words)
     ├── NotReady              exit 3   this machine, or what is on it, does not allow the command

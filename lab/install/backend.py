@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lab.cluster.access import NodeAccess
+from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
+
+
+class NoPlace(UsageError):
+    """A fleet does not fit on the nodes of a lab; nothing has changed."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Backend(Protocol):
         ...
 
     def placed(self, fleet: Fleet) -> Fleet:
-        """Return a fleet on nodes of the cluster; raises `UsageError` where it does not fit."""
+        """Return a fleet on nodes of the cluster; raises `NoPlace` where it does not fit."""
         ...
 
     def provide_image(self, nodes: Sequence[str], progress: Progress) -> Image:

@@ -14,8 +14,9 @@ class Order:
     """A lab by its name, and what is to be in it.
 
     `timeout` bounds the wait for devices, in seconds. On kind, `found_config` is the configuration
-    that is used where no `kind_config` is asked for. For a cluster that is there: a kubeconfig, one
-    of its contexts, the nodes that the lab may have, and where the plugin's image is pulled from.
+    that is used where no `kind_config` is asked for, and a new cluster has at least that many
+    `workers`, for fleets that are to come. For a cluster that is there: a kubeconfig, one of its
+    contexts, the nodes that the lab may have, and where the plugin's image is pulled from.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Order:
     timeout: float
     backend: Literal["auto"] | BackendName = "auto"
     found_config: Path | None = None
+    workers: int = 0
     kubeconfig: Path | None = None
     context: str | None = None
     nodes: tuple[str, ...] = ()

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
 from lab.images.plugin import build_plugin_image
-from lab.install.backend import Image
+from lab.install.backend import Image, NoPlace
 from lab.install.deployment import CONTROL_SECRET, DAEMON_SET_PATH, TOKEN_KEY
 from lab.install.kind.backend import load
 from lab.install.site import Site
@@ -49,9 +48,9 @@ class ExistingBackend:
 
 
 def placed_on(nodes: Sequence[str], fleet: Fleet) -> Fleet:
-    """Return a fleet on the nodes of a lab; raises `UsageError` where it does not fit."""
+    """Return a fleet on the nodes of a lab; raises `NoPlace` where it does not fit."""
     if fleet.workers() > len(nodes):
-        raise UsageError(
+        raise NoPlace(
             f"the fleet needs {fleet.workers()} nodes, and the lab has {len(nodes)}",
             seen=f"nodes of the lab: {', '.join(nodes)}",
             remedy="name more nodes with --nodes, or lower pools[].nodes in the fleet",

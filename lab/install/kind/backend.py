@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from lab.cluster.kind.access import KindAccess
 from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.kind.nodes import load_image
-from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.images.plugin import PluginImage, build_plugin_image
-from lab.install.backend import Image
+from lab.install.backend import Image, NoPlace
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class KindBackend:
         """See `Backend.placed`. A kind cluster does not grow."""
         workers = self.cluster.workers()
         if fleet.workers() > len(workers):
-            raise UsageError(
+            raise NoPlace(
                 f"the fleet needs {fleet.workers()} workers, and the lab that is there has "
                 f"{len(workers)}",
                 remedy="remove the lab, then create it with this fleet; what is in it is lost",

@@ -50,7 +50,7 @@ def standing(order: Order, site: Site) -> Iterator[Image | None]:
 def _created(order: Order, site: Site, cluster: KindCluster, engine: Engine) -> Iterator[Image]:
     config = kind_config.for_lab(
         kind_config.load(order.kind_config or order.found_config),
-        wanted_workers=order.fleet.workers(),
+        wanted_workers=max(order.fleet.workers(), order.workers),
         owner_mark=cluster.folder.owner_mark,
     )
     # A fleet that names other nodes is refused now, and not when the cluster stands.

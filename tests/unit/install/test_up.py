@@ -70,6 +70,14 @@ def test_what_the_fleet_holds_back_is_said_before_the_wait(
     ]
 
 
+def test_a_cluster_has_workers_for_fleets_that_are_to_come(
+    up: Callable[[Order], None], engine: FakeEngine
+) -> None:
+    """A kind cluster does not grow later."""
+    up(replace(ORDER, workers=2))
+    assert engine.names() == ["t-lab-control-plane", "t-lab-worker", "t-lab-worker2"]
+
+
 def test_larger_fleet_has_larger_cluster(
     up: Callable[[Order], None], api: FakeApi, engine: FakeEngine
 ) -> None:

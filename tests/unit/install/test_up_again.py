@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from lab.cluster.record import LabFolder
-from lab.core.errors import TimedOut, UsageError
+from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet, Pool
+from lab.install.backend import NoPlace
 from lab.install.kind import standing
 from lab.install.order import Order
 from tests.unit.install.orders import ORDER, STEPS
@@ -51,7 +52,7 @@ def test_fleet_that_the_standing_lab_is_too_small_for_is_refused(
 ) -> None:
     """A kind cluster does not grow; the lab that is there stays."""
     up(ORDER)
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(NoPlace) as raised:
         up(replace(ORDER, fleet=Fleet((Pool("b", 3, GPU, 3),))))
     assert raised.value.what == "the fleet needs 3 workers, and the lab that is there has 1"
     assert raised.value.remedy.startswith("remove the lab, then create it with this fleet")
