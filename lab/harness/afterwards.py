@@ -15,12 +15,19 @@ class Afterwards:
     def __init__(self) -> None:
         self._stack = ExitStack()
         self._keys: set[tuple[str, ...]] = set()
+        #: Whether everything stays as it is.
+        self.left = False
 
     def once(self, *key: str, undo: Callable[[], object]) -> None:
         """Have something undone, unless something of this key already is to be."""
         if key not in self._keys:
             self._keys.add(key)
             self._stack.callback(undo)
+
+    def leave(self) -> None:
+        """Undo nothing: the lab goes, or somebody wants to look at it."""
+        self.left = True
+        self._stack.pop_all()
 
     def __enter__(self) -> Self:
         self._stack.__enter__()

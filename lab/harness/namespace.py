@@ -36,8 +36,9 @@ def name_for(test: str) -> str:
 def opened(running: RunningLab, namespace: str, clock: Clock | None = None) -> Iterator[Lab]:
     """Work on a running lab in a namespace that is there inside the block only.
 
-    Its pods have gone when the block has ended, and with them what they held. Raises `CheckFailed`
-    for a lab without a fleet, `ApiFailed` where the namespace cannot be made.
+    Its pods have gone when the block has ended, and with them what they held, unless the lab is to
+    be left as it is. Raises `CheckFailed` for a lab without a fleet, `ApiFailed` where there can be
+    no namespace.
     """
     fleet = running.folder.placed_fleet()
     if fleet is None:
@@ -50,12 +51,14 @@ def opened(running: RunningLab, namespace: str, clock: Clock | None = None) -> I
     manifest = _manifest(namespace)
     running.client.create(manifest)
     with viewing(running.client.connection, namespace, clock or SystemClock()) as view:
+        lab = Lab(running, fleet, namespace, view)
         try:
             _require_service_account(running, namespace, view)
-            yield Lab(running, fleet, namespace, view)
+            yield lab
         finally:
-            running.client.delete(manifest)
-            _wait_until_empty(running, namespace, view)
+            if not lab.afterwards.left:
+                running.client.delete(manifest)
+                _wait_until_empty(running, namespace, view)
 
 
 def _manifest(namespace: str) -> Manifest:

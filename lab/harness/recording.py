@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
-
-from pydantic import JsonValue
+from typing import TYPE_CHECKING, Final
 
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
@@ -14,6 +12,9 @@ from lab.harness.lab import Lab
 from lab.harness.results import Result, Verdict
 from lab.harness.scenario import Language
 from lab.harness.timeline import timeline_of
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 #: So many pods of a test are told of.
 _MOST_TIMELINES: Final = 8
@@ -34,6 +35,8 @@ class Recording:
         self._begun = self.lab.clock.now()
         self._evidence: Evidence | None = None
         self._timelines: tuple[JsonValue, ...] = ()
+        self._verdict: Verdict = "passed"
+        self._report = ""
 
     @contextmanager
     def result(self) -> Iterator[None]:
@@ -41,9 +44,10 @@ class Recording:
         try:
             yield
         except BaseException as error:
-            self._write("failed", str(error))
+            self._settle("failed", str(error))
+            self._write()
             raise
-        self._write("passed", "")
+        self._write()
 
     @contextmanager
     def evidence(self) -> Iterator[None]:
@@ -54,30 +58,43 @@ class Recording:
             self.failed(str(error))
             raise
         finally:
-            self._timelines = self._told()
+            self.look()
 
     def failed(self, report: str) -> Evidence:
         """Keep all there is of a test that has failed; raises `NotReady` where that cannot be."""
+        self._settle("failed", report)
         self._evidence = collect(self.lab, self.test, report, self._started, self.root)
         return self._evidence
 
-    def _told(self) -> tuple[JsonValue, ...]:
+    def skipped(self, reason: str) -> None:
+        """Note that a test has gone no further than to see that it does not apply."""
+        self._settle("skipped", reason)
+
+    def look(self) -> None:
+        """Note how the test's pods have come to their devices, as long as they are there."""
         running = self.lab.running
         pods = [pod for pod in self.lab.pods() if self.lab.serves(pod)][:_MOST_TIMELINES]
-        return tuple(timeline_of(running, pod.namespace, pod.name).as_json() for pod in pods)
+        self._timelines = tuple(
+            timeline_of(running, pod.namespace, pod.name).as_json() for pod in pods
+        )
 
-    def _write(self, verdict: Verdict, report: str) -> None:
+    def _settle(self, verdict: Verdict, report: str) -> None:
+        """Note what the result is; what was noted first counts."""
+        if self._verdict == "passed":
+            self._verdict, self._report = verdict, report
+
+    def _write(self) -> None:
         folder = self._evidence.folder if self._evidence else made_for(self.test, self.root)
         found = Result(
             test=self.test,
-            verdict=verdict,
+            verdict=self._verdict,
             started=self._started,
             seconds=round(self.lab.clock.now() - self._begun, 3),
             titles=self.titles,
             section=self.section,
             backend=self.lab.running.record.backend,
             kubernetes=self.lab.view.nodes.all()[0].version,
-            report=report,
+            report=self._report,
             timelines=self._timelines,
             files=self._evidence.files if self._evidence else (),
             missing=self._evidence.missing if self._evidence else (),
