@@ -30,18 +30,28 @@ def build(processes: Processes, folders: Folders, progress: Progress) -> tuple[P
 
     Raises `NotReady` where there is no Go that is new enough, or no module proxy answers.
     """
-    store = Store(folders.cache / "benchmarks", processes, progress)
-    compiler = Compiler(cache(lambda: find_go(processes, store, progress)))
-    parts = (
-        program_part(compiler, SAMPLE, _PACKAGE),
-        program_part(compiler, STUB, ".", _OWN),
-    )
+    store, parts = _parts(processes, folders, progress)
     if not all(map(store.has, parts)):
         with store.alone():
             for part in parts:
                 _make(store, part)
     sample, stub = (store.path(part) / part.name for part in parts)
     return sample, stub
+
+
+def sample_at_hand(processes: Processes, folders: Folders, progress: Progress) -> Path | None:
+    """Return the sample where it was compiled before, and None where it was not."""
+    store, (sample, _) = _parts(processes, folders, progress)
+    return store.path(sample) / sample.name if store.has(sample) else None
+
+
+def _parts(
+    processes: Processes, folders: Folders, progress: Progress
+) -> tuple[Store, tuple[Part, Part]]:
+    store = Store(folders.cache / "benchmarks", processes, progress)
+    compiler = Compiler(cache(lambda: find_go(processes, store, progress)))
+    sample = program_part(compiler, SAMPLE, _PACKAGE)
+    return store, (sample, program_part(compiler, STUB, ".", _OWN))
 
 
 def program_part(compiler: Compiler, name: str, package: str, *sources: Path) -> Part:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.upstream import SAMPLE, STUB, build
+from benchmarks.upstream import SAMPLE, STUB, build, sample_at_hand
 from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.folders import Folders
@@ -60,6 +60,16 @@ def test_they_are_compiled_once(
     (tmp_path / "calls").unlink()
     assert compile_both() == first
     assert not (tmp_path / "calls").exists()
+
+
+def test_a_sample_that_is_at_hand_is_found_without_go(
+    compile_both: Callable[[], tuple[Path, Path]], tmp_path: Path, progress: Progress
+) -> None:
+    """Where it was never compiled, there is none, and nothing is compiled."""
+    folders = Folders(tmp_path / "state", tmp_path / "cache")
+    assert sample_at_hand(Processes(), folders, progress) is None
+    sample, _ = compile_both()
+    assert sample_at_hand(Processes(), folders, progress) == sample
 
 
 def test_a_go_that_fails_is_told(
