@@ -1,0 +1,137 @@
+"""`gpulab conform`: its table, its JSON, and its exit codes."""
+
+import importlib
+import json
+import sys
+from types import ModuleType
+
+import pytest
+
+from lab.cli.main import run
+from lab.conformance import examination
+from lab.conformance.check import Check, Result, Verdict
+from lab.conformance.command import PluginCommand
+from lab.conformance.examination import Report
+from lab.conformance.limits import Limits
+from lab.core.exit_codes import ExitCode
+
+COMMAND = ["conform", "--plugin-command", "my-plugin {dir}"]
+Told = dict[str, object]
+
+
+def result(name: str, verdict: Verdict, seen: str) -> Result:
+    """Return the result of a check of the test's own."""
+    check = Check(name, f"does {name}", f"{name} matters.", f"{name}.go", lambda _: "")
+    return Result(check, verdict, seen)
+
+
+GOOD = result("good", Verdict.PASSED, "well " + "x" * 100)
+BAD = result("bad", Verdict.FAILED, "it ended\nwith a cry")
+LEFT_OUT = result("left-out", Verdict.NOT_APPLICABLE, "not offered")
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Return what an examination was told, of which `results` is what it finds."""
+    told: Told = {"results": (GOOD, LEFT_OUT)}
+
+    def examine(command: PluginCommand, **options: object) -> Report:
+        told.update(options, command=command)
+        results = told["results"]
+        assert isinstance(results, tuple)
+        return Report(command.argv, "a.b/c", ("a.b/c", "a.b/d"), results)
+
+    monkeypatch.setattr(examination, "examine", examine)
+    return told
+
+
+def test_options_are_passed_on(told: Told) -> None:
+    """The command is split; the timeout is the time to register."""
+    options = ["--dir-variable", "DIR", "--resource", "a.b/c", "--timeout", "7"]
+    assert run([*COMMAND, *options]) == ExitCode.DONE
+    assert told["command"] == PluginCommand(("my-plugin", "{dir}"), "DIR")
+    assert (told["resource"], told["limits"]) == ("a.b/c", Limits(register=7))
+
+
+def test_the_table_has_every_check_and_the_count(
+    told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is long is cut off, as it is in no line of the failures."""
+    told["results"] = (GOOD, BAD, LEFT_OUT)
+    assert run(COMMAND) == ExitCode.CHECK_FAILED
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[1] == f"✓  good      does good      well {'x' * 54}…"
+    assert lines[2] == "✗  bad       does bad       it ended"
+    assert lines[3] == "\N{EN DASH}  left-out  does left-out  not offered"
+    assert lines[4:] == [
+        "",
+        "✗ bad: does bad",
+        "  seen: it ended",
+        "        with a cry",
+        "  why:  bad matters.",
+        "  read: bad.go",
+        "",
+        "a.b/c: 1 passed, 1 failed, 1 not applicable",
+    ]
+    assert err == "error: 1 of 3 checks failed: bad\n"
+
+
+def test_the_json_has_everything(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is cut off, and the exit code is the same."""
+    told["results"] = (GOOD, BAD)
+    assert run([*COMMAND, "--output", "json"]) == ExitCode.CHECK_FAILED
+    report = json.loads(capsys.readouterr().out)
+    assert report.pop("checks")[1] == {
+        "id": "bad",
+        "title": "does bad",
+        "verdict": "failed",
+        "seen": "it ended\nwith a cry",
+        "why": "bad matters.",
+        "source": "bad.go",
+    }
+    assert report == {
+        "command": "my-plugin '{dir}'",
+        "resource": "a.b/c",
+        "resources": ["a.b/c", "a.b/d"],
+        "passed": 1,
+        "failed": 1,
+        "notApplicable": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["conform"], "Missing option '--plugin-command'"),
+        (["conform", "--plugin-command", "'"], "No closing quotation"),
+        ([*COMMAND, "--timeout", "0"], "0 is not in the range"),
+        ([*COMMAND, "--timeout", "nan"], "nan is not a number of seconds"),
+    ],
+)
+def test_wrong_options_are_refused(
+    arguments: list[str], words: str, told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is started."""
+    assert run(arguments) == ExitCode.USAGE
+    assert words in capsys.readouterr().err
+    assert "command" not in told
+
+
+def test_libraries_that_are_missing_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A lab does without gRPC; the error has what to install."""
+    find = importlib.import_module
+
+    def fail(name: str) -> ModuleType:
+        if name.startswith("fake_plugin.api"):
+            raise ImportError("No module named 'grpc'")
+        return find(name)
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+    assert run(COMMAND) == ExitCode.NOT_READY
+    told = capsys.readouterr().err
+    assert "seen:  ImportError: No module named 'grpc'" in told
+    assert "$ pip install 'gpu-lab[plugin]'" in told
+    assert sys.executable in told

@@ -1,0 +1,207 @@
+"""One check after the other: what becomes of the plugin between them, and what is left behind."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from lab.conformance import examination
+from lab.conformance.check import Check, Failed, NotApplicable, Result, Verdict, check
+from lab.conformance.checks.registration import registers
+from lab.conformance.command import PluginCommand
+from lab.conformance.contract import CHECKS
+from lab.conformance.examination import Report, examine
+from lab.conformance.limits import Limits
+from lab.conformance.trial import Trial
+from lab.core.errors import Interrupted, NotReady
+from lab.core.progress import Progress
+from lab.embedded.kubelet.connection import PluginError
+
+if TYPE_CHECKING:
+    from lab.conformance.process import PluginProcess
+
+PLUGIN: Final = (sys.executable, str(Path(__file__).with_name("bad_plugin.py")), "{dir}", "none")
+FLEET: Final = """\
+apiVersion: gpu-lab/v1
+kind: Fleet
+pools:
+  - {name: one, nodes: 1, nodeNames: [here], resource: example.com/one, count: 2}
+  - {name: two, nodes: 1, nodeNames: [here], resource: example.com/two, count: 2}
+"""
+
+Examine = Callable[..., Report]
+
+
+@pytest.fixture
+def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder in which examinations make theirs."""
+    monkeypatch.setattr(examination, "_PLACE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def examined(place: Path, progress: Progress) -> Examine:
+    """Return what makes some checks on a plugin; then nothing of it is left."""
+
+    def examined(
+        *checks: Check, argv: tuple[str, ...] = PLUGIN, resource: str = "", seconds: float = 20
+    ) -> Report:
+        try:
+            return examine(
+                PluginCommand(argv),
+                resource=resource,
+                limits=Limits(register=seconds),
+                progress=progress,
+                checks=(registers, *checks),
+            )
+        finally:
+            assert list(place.iterdir()) == []
+
+    return examined
+
+
+def made(name: str, make: Callable[[Trial], str], *needs: str) -> Check:
+    """Return a check of the test's own."""
+    return check(name, name, why="", source="", needs=needs)(make)
+
+
+def raising(error: Exception) -> Callable[[Trial], str]:
+    """Return what makes a check that ends with the error."""
+
+    def make(_: Trial) -> str:
+        raise error
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("sh", "-c", "echo no devices here >&2; exit 3"), "it ended with exit code 3"),
+        (("sh", "-c", "echo no devices here; kill -9 $$"), "it ended by SIGKILL"),
+    ],
+)
+def test_a_plugin_that_ends_at_once_did_not_start(
+    argv: tuple[str, ...], words: str, examined: Examine
+) -> None:
+    """The error has how it ended, and what it said last."""
+    with pytest.raises(NotReady) as failed:
+        examined(argv=argv)
+    assert failed.value.what == f"the plugin did not start: {words} before it called Register"
+    assert failed.value.seen == "no devices here"
+    assert "run the command by itself" in failed.value.remedy
+
+
+def test_a_program_that_is_missing_is_named(examined: Examine) -> None:
+    """Nothing is tried."""
+    with pytest.raises(NotReady, match="the program no-such-plugin cannot be started"):
+        examined(argv=("no-such-plugin", "{dir}"))
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[str, ...]:
+    """Return the command of a plugin with two resources."""
+    (tmp_path / "fleet.yaml").write_text(FLEET)
+    options = f"--fleet {tmp_path}/fleet.yaml --node here --state-dir {tmp_path}"
+    command = (sys.executable, "-m", "fake_plugin", *options.split(), "--device-plugin-dir")
+    return (*command, "{dir}")
+
+
+@pytest.mark.parametrize("resource", ["example.com/one", "example.com/two"])
+def test_the_resource_that_is_asked_for_is_tried(
+    resource: str, two: tuple[str, ...], examined: Examine
+) -> None:
+    """The other one is told as well."""
+    lists = next(each for each in CHECKS if each.id == "first-list")
+    report = examined(lists, argv=two, resource=resource)
+    assert report.resource == resource
+    assert [each.seen for each in report.of(Verdict.PASSED)][1:] == ["2 devices"]
+
+
+def test_a_resource_that_does_not_come_is_a_failure(
+    two: tuple[str, ...], examined: Examine
+) -> None:
+    """With those that came instead."""
+    report = examined(argv=two, resource="example.com/three", seconds=8)
+    (failed,) = report.of(Verdict.FAILED)
+    assert failed.check.id == "registers"
+    assert failed.seen.startswith("no Register within 8 s; registered: example.com/")
+    assert sorted(report.resources) == ["example.com/one", "example.com/two"]
+
+
+@pytest.mark.parametrize(
+    ("make", "verdict", "seen"),
+    [
+        (lambda _: "well", Verdict.PASSED, "well"),
+        (raising(Failed("ill")), Verdict.FAILED, "ill"),
+        (raising(PluginError("no")), Verdict.FAILED, "no"),
+        (raising(NotApplicable("nothing there")), Verdict.NOT_APPLICABLE, "nothing there"),
+    ],
+)
+def test_a_check_ends_in_a_verdict(
+    make: Callable[[Trial], str], verdict: Verdict, seen: str, examined: Examine
+) -> None:
+    """With what was seen, or why there was nothing to see."""
+    report = examined(made("own", make))
+    assert report.results[1:] == (Result(report.results[1].check, verdict, seen),)
+
+
+@pytest.mark.parametrize("error", [Failed("ill"), NotApplicable("nothing there")])
+def test_a_check_is_not_made_without_what_it_needs(error: Exception, examined: Examine) -> None:
+    """Whether that failed, or had nothing to look at."""
+    report = examined(
+        made("first", raising(error)),
+        made("second", raising(AssertionError("it was made")), "first"),
+    )
+    assert report.results[-1].verdict is Verdict.NOT_APPLICABLE
+    assert report.results[-1].seen == "needs 'first', which did not pass"
+
+
+def test_a_failure_ends_the_plugin_and_the_next_check_has_a_new_one(examined: Examine) -> None:
+    """Other verdicts leave it as it is."""
+    met: list[PluginProcess | None] = []
+
+    def meet(trial: Trial) -> str:
+        trial.registered()
+        met.append(trial.process)
+        return ""
+
+    ill = made("ill", raising(Failed("ill")))
+    examined(made("1", meet), made("2", meet), ill, made("3", meet))
+    assert met[0] is met[1]
+    assert met[2] is not met[1]
+    assert met[1]
+    assert met[1].has_ended
+
+
+def test_a_fresh_plugin_that_does_not_register_is_asked_once(examined: Examine) -> None:
+    """All that needs it would wait as long again, and is not applicable for the same reason."""
+
+    def spoil(trial: Trial) -> str:
+        trial.kubelet.misbehaviour.refuses = "no {}"
+        raise Failed("spoilt")
+
+    def need(trial: Trial) -> str:
+        return trial.registered().resource
+
+    report = examined(made("spoils", spoil), made("1", need), made("2", need), seconds=4)
+    first, second = report.results[-2:]
+    assert first.verdict is second.verdict is Verdict.NOT_APPLICABLE
+    assert first.seen == second.seen
+    assert first.seen.startswith("the plugin is not registered: the kubelet refused it: no bad-")
+
+
+def test_an_interruption_leaves_nothing_behind(examined: Examine) -> None:
+    """The plugin is ended, and the folder removed."""
+    met: list[PluginProcess] = []
+
+    def interrupt(trial: Trial) -> str:
+        if trial.process:
+            met.append(trial.process)
+        raise Interrupted("interrupted")
+
+    with pytest.raises(Interrupted):
+        examined(made("own", interrupt))
+    assert [each.has_ended for each in met] == [True]
