@@ -10,10 +10,28 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 GPU: Final = "fake.example.com/device"
+#: The label of nodes that the plugin's DaemonSet is for.
+PLUGIN: Final = "gpu-lab/device-plugin"
+KUBE_SYSTEM: Final = "/api/v1/namespaces/kube-system"
 Json = dict[str, Any]
 _KINDS: Final = {
     "/api/v1": ("ConfigMap", "Namespace", "Node", "Pod", "Secret"),
     "/apis/apps/v1": ("DaemonSet",),
+}
+_VERSION: Final = (
+    "major",
+    "minor",
+    "gitCommit",
+    "gitTreeState",
+    "buildDate",
+    "goVersion",
+    "compiler",
+    "platform",
+)
+#: What is in every cluster.
+_THERE: Final[dict[str, Json]] = {
+    "/version": {"gitVersion": "v1.36.3", **dict.fromkeys(_VERSION, "")},
+    KUBE_SYSTEM: {"metadata": {"uid": "cluster-1"}},
 }
 #: Answers a call that came for a pod: method, path with its query, headers, body.
 Answering = Callable[[str, str, Mapping[str, str], bytes], tuple[int, bytes]]
@@ -100,6 +118,8 @@ class FakeApi:
     `refusal` is the status code, reason and message of each answer, `cut` breaks watches off
     in the middle of a line, `comes` is what all nodes get once the plugin is applied, whose pods
     are ready at once. `listening` are pods with a port, as `pod:9441`, that the proxy reaches.
+    `objects` are by their paths. `denied` are verbs and resources that `user` has no right to,
+    `no_pods` the words by which pods are refused; `runs` returns what becomes of one that is made.
     """
 
     nodes: dict[str, Json] = field(default_factory=dict)
@@ -111,6 +131,11 @@ class FakeApi:
     comes: dict[str, str] = field(default_factory=dict)
     listening: dict[str, Answering] = field(default_factory=dict)
     address: str = ""
+    objects: dict[str, Json] = field(default_factory=lambda: dict(_THERE))
+    user: str = "jane"
+    denied: set[tuple[str, str]] = field(default_factory=set)
+    no_pods: str = ""
+    runs: Callable[[Json], Json] = dict
 
     def add(self, *nodes: Json) -> None:
         """Put nodes into the cluster."""
@@ -132,7 +157,23 @@ class FakeApi:
         labels = found["metadata"]["labels"] | patch.get("metadata", {}).get("labels", {})
         found["metadata"]["labels"] = {key: value for key, value in labels.items() if value}
         found["spec"] |= patch.get("spec", {})
+        if PLUGIN not in found["metadata"]["labels"]:
+            self.pods = [each for each in self.pods if not _is_plugin(each, name)]
         return found
+
+    def review(self, kind: str, spec: Json) -> Json:
+        """Say who asks, or whether they have a right."""
+        if kind == "SelfSubjectReview":
+            return {"userInfo": {"username": self.user}}
+        asked = spec["resourceAttributes"]
+        resource = "/".join(filter(None, (asked["resource"], asked["subresource"])))
+        return {"allowed": (asked["verb"], resource) not in self.denied}
+
+    def remove(self, path: str) -> None:
+        """Remove what is at a path."""
+        self.objects.pop(path, None)
+        name = path.rpartition("/")[2]
+        self.pods = [each for each in self.pods if each["metadata"]["name"] != name]
 
     def plug_in(self, daemon_set: Json) -> None:
         """Let the plugin's pods run on the nodes that are for it, and the devices appear."""
@@ -140,7 +181,7 @@ class FakeApi:
         self.pods = [
             {**each, "metadata": {**each["metadata"], **template}}
             for number, (name, found) in enumerate(self.nodes.items(), 1)
-            if "gpu-lab/device-plugin" in found["metadata"]["labels"]
+            if PLUGIN in found["metadata"]["labels"]
             for each in (pod(f"plugin-{number}", name),)
         ]
         for each in self.nodes.values():
@@ -173,8 +214,6 @@ class _Handler(BaseHTTPRequestHandler):
         if self._refused():
             return
         match request.path.strip("/").split("/"):
-            case ["version"]:
-                self._answer({"gitVersion": "v1.36.3", **dict.fromkeys(_VERSION, "")})
             case ["api", "v1", *_, "nodes" | "pods" as kind] if "watch" in request.query:
                 nodes = list(self.cluster.nodes.values())
                 self._watch(nodes if kind == "nodes" else self.cluster.selected(request.query))
@@ -188,6 +227,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._pass_on(name)
             case ["api", "v1", "namespaces", _, "pods", name, "log"]:
                 self._fail(400, "BadRequest", f'container "c" in pod "{name}" is waiting to start')
+            case _ if request.path in self.cluster.objects:
+                self._answer(self.cluster.objects[request.path])
             case _ if request.path in _KINDS:
                 self._answer(_kinds(request.path))
             case _:
@@ -202,10 +243,30 @@ class _Handler(BaseHTTPRequestHandler):
                 self._pass_on(name)
             case [*_, "lost"]:
                 self._fail(404, "NotFound", 'pods "lost" not found')
+            case [*_, "selfsubjectaccessreviews" | "selfsubjectreviews"]:
+                spec = request.body.get("spec", {})
+                self._answer({"status": self.cluster.review(request.body["kind"], spec)}, 201)
+            case [*_, "pods"] if self.cluster.no_pods:
+                self._fail(403, "Forbidden", self.cluster.no_pods)
+            case [*_, "pods"] if "dryRun" not in request.query:
+                made = {"status": {}, **request.body}
+                self.cluster.pods.append(made | self.cluster.runs(made))
+                self._answer(made, 201)
             case _:
                 self._answer(request.body)
 
-    do_DELETE = do_POST  # noqa: N815 - http.server's name
+    def do_DELETE(self) -> None:
+        request = self._received()
+        if self._refused():
+            return
+        match request.path.strip("/").split("/"):
+            case ["api", "v1", "namespaces", _, "pods", name, "proxy", *_]:
+                self._pass_on(name)
+            case [*_, "lost"]:
+                self._fail(404, "NotFound", 'pods "lost" not found')
+            case _:
+                self.cluster.remove(request.path)
+                self._answer(request.body)
 
     def do_PATCH(self) -> None:
         request = self._received()
@@ -216,8 +277,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(self.cluster.apply_to_node(name, request.body))
             case [*_, "daemonsets", _]:
                 self.cluster.plug_in(request.body)
+                self.cluster.objects[request.path] = request.body
                 self._answer(request.body)
             case _:
+                self.cluster.objects[request.path] = request.body
                 self._answer(request.body)
 
     def _pass_on(self, pod: str) -> None:
@@ -281,16 +344,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
 
-_VERSION: Final = (
-    "major",
-    "minor",
-    "gitCommit",
-    "gitTreeState",
-    "buildDate",
-    "goVersion",
-    "compiler",
-    "platform",
-)
+def _is_plugin(pod: Json, node_name: str) -> bool:
+    labels = pod["metadata"]["labels"]
+    app = str(labels.get("app"))
+    return (pod["spec"]["nodeName"], app) == (node_name, "fake-gpu-device-plugin")
 
 
 def _list(kind: str, items: list[Json]) -> Json:
