@@ -1,0 +1,38 @@
+"""What a container gets beside its device files, and what it has to bring along."""
+
+from lab.harness import Lab, pod, scenario
+
+SHOW = """
+grep -q ' /usr/bin/nvidia-smi ' /proc/mounts && echo nvidia-smi is mounted
+echo libcudart: $(find / -xdev -name 'libcudart*' | wc -l)
+echo cgroup files of devices: $(ls /sys/fs/cgroup | grep -c '^devices\\.')
+exec sleep 86400
+"""
+
+
+@scenario(
+    section="4.5.3",
+    fleet="h100-and-l4",
+    en="The driver's side is mounted from the node; CUDA's runtime has to be in the image",
+    zh="驱动这一侧的东西从节点挂载进来，CUDA 运行时要由镜像自带",
+    zh_why="""
+    Toolkit 挂载的是跟着驱动走的东西：nvidia-smi、libcuda、libnvidia-ml；
+    libcudart 属于 CUDA 工具包，镜像里没有就是没有，挂载不会补上。另外，
+    cgroup v2 里没有 devices.list 这类文件：哪些设备能打开，由运行时装进内核的一段 eBPF 程序决定，
+    在容器里看不到。
+    """,
+    tags=("containers", "errata"),
+    erratum=4,
+)
+def the_driver_is_mounted_and_cuda_is_not(lab: Lab) -> None:
+    """A node lends what must match its kernel module; what matches the program is the image's own.
+
+    So libcudart is not there in an image that does not have it. And with cgroup v2 no file lists
+    the devices that may be opened: a program in the kernel (BPF_PROG_TYPE_CGROUP_DEVICE) decides.
+    The lab stands for the driver's side with nvidia-smi alone.
+    """
+    one = lab.submit(
+        pod("one", limits={lab.resource: 1}, node=lab.node("h100-0").name, script=SHOW)
+    )
+    lab.expect(one).running().logs("nvidia-smi is mounted")
+    lab.expect(one).logs("libcudart: 0\n").logs("cgroup files of devices: 0\n")
