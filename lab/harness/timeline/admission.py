@@ -179,7 +179,10 @@ def _told(found: Allocation) -> Phrase:
             value = part.get(key)
             counts[key] += len(value) if isinstance(value, list | dict) else 0
     given = [(_GIVEN[key], count) for key, count in counts.items() if count]
-    return Phrase(
-        f"{found.asked.container}: {', '.join(counted(n, noun.en) for noun, n in given)}",
-        f"{found.asked.container}：{'、'.join(f'{n} {noun.zh}' for noun, n in given)}",
+    what = Phrase(
+        ", ".join(counted(number, noun.en) for noun, number in given) or "nothing",
+        "、".join(f"{number} {noun.zh}" for noun, number in given) or "什么也没有",
     )
+    if not isinstance(found.call.answer, dict | None):
+        what = Phrase("more than the journal has room for", "内容过长，调用记录没有保留")
+    return Phrase(f"{found.asked.container}: {what.en}", f"{found.asked.container}：{what.zh}")

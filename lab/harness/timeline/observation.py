@@ -1,16 +1,18 @@
 """What there is to be known of a pod and of the node that serves it, gathered at one moment."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from lab.cluster.objects import Event, Node, Pod
+from lab.cluster.objects import Container, Event, Node, Pod
 from lab.cluster.plugin.journal import Call, Journal
 from lab.harness.timeline.moment import UNKNOWN, Moment
 
+#: Why a container has ended that was made, and could not be started.
+COULD_NOT_START: Final = "StartError"
 #: What is asked, each of which may not be had.
 Part = Literal["fleet", "pod", "others", "events", "node", "journal", "plugin log"]
 
@@ -90,6 +92,11 @@ class Observation:
         return since is not None and scheduled is not None and since > scheduled
 
     @property
+    def containers(self) -> tuple[Container, ...]:
+        """The pod's containers, init containers first, as far as its status has them."""
+        return (*self.pod.init_containers, *self.pod.containers) if self.pod else ()
+
+    @property
     def is_rejected(self) -> bool:
         """Whether the kubelet did not let the pod in: it has failed, and no container was made."""
         pod = self.pod
@@ -97,7 +104,7 @@ class Observation:
             pod is not None
             and pod.phase == "Failed"
             and bool(pod.reason)
-            and not any(each.started or each.id for each in (*pod.init_containers, *pod.containers))
+            and not any(each.id for each in self.containers)
         )
 
     @property
@@ -111,11 +118,18 @@ class Observation:
         """When the first of the pod's containers was started; a status has only its last run."""
         if (event := self.event("Started")) and event.first:
             return Moment.told(event.first)
-        containers = (*self.pod.init_containers, *self.pod.containers) if self.pod else ()
-        starts = [each.started for each in containers if each.started]
-        return Moment.told(min(starts, default=None))
+        return Moment.told(earliest_start(self.containers))
 
     @property
     def admitted_by(self) -> datetime | None:
         """Return the latest at which the kubelet can have allocated, None where it still may."""
         return self.first_start.latest or self.rejected_at.latest
+
+
+def earliest_start(containers: Iterable[Container]) -> datetime | None:
+    """Return when the first of containers was started in its last run, None where none was.
+
+    One that could not be started has 1970 for its start.
+    """
+    started = (each.started for each in containers if each.reason != COULD_NOT_START)
+    return min(filter(None, started), default=None)

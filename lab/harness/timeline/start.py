@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from lab.cluster.objects import Container, Pod
+from lab.cluster.objects import Container
+from lab.core.counted import counted
 from lab.harness.timeline.admission import NO_NODE, unreached
 from lab.harness.timeline.allocation import Allocation, Asked, allocations, asked_for, parts
 from lab.harness.timeline.moment import UNKNOWN, Moment
-from lab.harness.timeline.observation import Observation
+from lab.harness.timeline.observation import Observation, earliest_start
 from lab.harness.timeline.phrase import NOTHING, Phrase
 from lab.harness.timeline.step import CONTAINER, RUNTIME, Source, Step
 
@@ -20,13 +21,9 @@ def start(seen: Observation) -> Iterator[Step]:
     """Yield what became of the containers that ask for devices."""
     found = allocations(seen)
     asked = asked_for(seen)
-    holders = [each for each in _containers(seen.pod) if each.name in {a.container for a in asked}]
+    holders = [each for each in seen.containers if each.name in {a.container for a in asked}]
     yield _hand_over(seen, found, holders)
     yield _see(seen, found, asked, holders)
-
-
-def _containers(pod: Pod | None) -> tuple[Container, ...]:
-    return (*pod.init_containers, *pod.containers) if pod else ()
 
 
 def _hand_over(
@@ -36,14 +33,16 @@ def _hand_over(
 
     Of a pod with one container its event tells; of others, that it was before its start.
     """
-    started = min((each.started for each in holders if each.started), default=None)
-    created = seen.event("Created") if len(_containers(seen.pod)) == 1 else None
+    started = earliest_start(holders)
+    created = seen.event("Created") if len(seen.containers) == 1 else None
     if created and created.first:
         return Step(RUNTIME, "done", Moment.told(created.first), _sandbox(seen), "event")
     if started:
         answered = max((each.answered_at for each in found if each.answered_at), default=None)
         moment = Moment.between(answered, Moment.told(started).latest)
         return Step(RUNTIME, "done", moment, _sandbox(seen), "pod status")
+    if any(each.id for each in holders):
+        return Step(RUNTIME, "done", UNKNOWN, _sandbox(seen), "pod status")
     return _not_started(seen, holders, RUNTIME)
 
 
@@ -65,11 +64,16 @@ def _not_started(seen: Observation, holders: Sequence[Container], number: int) -
     if not holders:
         detail = Phrase("the kubelet has not let the pod in yet", "kubelet 尚未让 Pod 通过准入")
         return Step(number, unreached(seen), UNKNOWN, detail)
-    words = Phrase.quoted("; ".join(each.waits_for for each in holders if each.waits_for))
-    tried = any(each.reason not in _ON_ITS_WAY for each in holders)
-    if tried and number == RUNTIME:
+    words = _words(holders)
+    if any(each.reason not in _ON_ITS_WAY for each in holders):
         return Step(number, "failed", UNKNOWN, words, "pod status")
     return Step(number, unreached(seen), UNKNOWN, words, "pod status" if words.en else "")
+
+
+def _words(holders: Sequence[Container]) -> Phrase:
+    """Return what the kubelet says of containers that do not run."""
+    said = (": ".join(filter(None, (each.reason, each.message))) for each in holders)
+    return Phrase.quoted("; ".join(filter(None, said)))
 
 
 def _see(
@@ -79,7 +83,7 @@ def _see(
     holders: Sequence[Container],
 ) -> Step:
     moment = _first_run(seen, holders)
-    if moment.at is None:
+    if moment.at is None and not any(each.restarts for each in holders):
         return _not_started(seen, holders, CONTAINER)
     sights = [_sight(seen, each, found) for each in asked]
     detail = Phrase.joined(sight for sight, _ in sights)
@@ -93,10 +97,13 @@ _SOURCES: Final[Sequence[Source]] = ("", "journal", "pod status", "pod log")
 
 def _first_run(seen: Observation, holders: Sequence[Container]) -> Moment:
     """Return when the first of the containers was started; one that was restarted, at first."""
-    event = seen.event("Started") if len(_containers(seen.pod)) == 1 else None
+    event = seen.event("Started") if len(seen.containers) == 1 else None
     if event and event.first:
         return Moment.told(event.first)
-    return Moment.told(min((each.started for each in holders if each.started), default=None))
+    started = Moment.told(earliest_start(holders))
+    if any(each.restarts for each in holders):
+        return Moment.between(seen.scheduled.earliest, started.latest)
+    return started
 
 
 def _sight(seen: Observation, asked: Asked, found: Sequence[Allocation]) -> tuple[Phrase, Source]:
@@ -105,23 +112,18 @@ def _sight(seen: Observation, asked: Asked, found: Sequence[Allocation]) -> tupl
     ids = asked.ids or (own.devices.shown if own else ())
     node = seen.node_status
     total = node.capacity.get(asked.resource) if node else None
-    of = f" of {total}" if total else ""
-    zh_of = f"（节点共 {total} 个）" if total else ""
+    en = f"{asked.count} of {counted(total, 'device')}" if total else counted(asked.count, "device")
+    zh = f"{asked.count} 个设备" + (f"（节点共 {total} 个）" if total else "")
     if not ids:
-        return (
-            Phrase(
-                f"{asked.container}: {asked.count}{of}; nothing tells which",
-                f"{asked.container}：{asked.count} 个{zh_of}，无从得知是哪些",
-            ),
-            "",
+        unsure = Phrase(
+            f"{asked.container}: {en}, nothing tells which",
+            f"{asked.container}：{zh}，无从得知是哪些",
         )
+        return unsure, ""
     which = _variable(own, ids) or ", ".join(ids)
     printed = all(each in seen.pod_logs.get(asked.container, "") for each in ids)
     source: Source = "pod log" if printed else "pod status" if asked.ids else "journal"
-    sight = Phrase(
-        f"{asked.container}: {asked.count}{of} devices: {which}",
-        f"{asked.container}：{asked.count} 个设备{zh_of}：{which}",
-    )
+    sight = Phrase(f"{asked.container}: {en}: {which}", f"{asked.container}：{zh}：{which}")
     return sight, source
 
 

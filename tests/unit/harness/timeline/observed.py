@@ -125,7 +125,8 @@ def pending(**more: Any) -> Observation:  # noqa: ANN401 - fields of several typ
     words = "0/2 nodes are available: 2 Insufficient fake.example.com/device."
     unscheduled = pod("", phase="Pending", unscheduled=words, containers=())
     said = {"events": (event("FailedScheduling", 5.5, words, count=3),), "pod_logs": {}}
-    return running(pod=unscheduled, journal=journal(*OFFERED), **{**said, **more})
+    known = {"pod": unscheduled, "journal": journal(*OFFERED), **said}
+    return running(**{**known, **more})
 
 
 def rejected(calls: tuple[Call, ...], why: str, **more: Any) -> Observation:  # noqa: ANN401 - see above
@@ -133,8 +134,8 @@ def rejected(calls: tuple[Call, ...], why: str, **more: Any) -> Observation:  # 
     reason = "UnexpectedAdmissionError"
     failed = pod(phase="Failed", reason=reason, message=why, containers=())
     events = (SCHEDULED, event(reason, 5, why))
-    seen = {"pod": failed, "events": events, "pod_logs": {}}
-    return running(journal=journal(*OFFERED, *calls), **{**seen, **more})
+    seen = {"pod": failed, "events": events, "pod_logs": {}, "journal": journal(*OFFERED, *calls)}
+    return running(**{**seen, **more})
 
 
 def condition(seconds: float) -> Mapping[str, Condition]:
