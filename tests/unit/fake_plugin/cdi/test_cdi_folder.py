@@ -204,6 +204,16 @@ def test_other_files_are_no_conflict(cdi: CdiFolder, path: Path, name: str, text
     assert names_in(path) == sorted([name, "nvidia.com-gpu.json"])
 
 
+def test_folders_are_passed_by(cdi: CdiFolder, path: Path) -> None:
+    """Whatever they are called, and however old."""
+    for name in ("nvidia.json", ".gpulab-1.tmp"):
+        (path / name).mkdir(parents=True)
+        os.utime(path / name, (time.time() - 61, time.time() - 61))
+    cdi.write(gpus("GPU-0"))
+    assert cdi.remove_leftovers() == []
+    assert names_in(path) == [".gpulab-1.tmp", "nvidia.com-gpu.json", "nvidia.json"]
+
+
 def test_a_file_of_our_name_may_be_anothers(cdi: CdiFolder, path: Path) -> None:
     """A name proves nothing: without our mark the file is left as it is."""
     text = THEIRS.format(name="GPU-7")

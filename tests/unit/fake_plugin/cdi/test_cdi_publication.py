@@ -124,6 +124,15 @@ def test_specs_follow_the_cards(specs: Path, said: Said) -> None:
     assert len(said("cdi-removed")) == 1
 
 
+def test_a_spec_that_was_removed_comes_back(specs: Path) -> None:
+    """As it was: that it is known already does not mean that it is there."""
+    inventory = start(specs, pool(H100, answering=CDI))
+    inventory.board.unplug([A, B])
+    assert not (specs / FILE).exists()
+    inventory.board.plug([A, B])
+    assert names(specs) == ["all", A, B]
+
+
 def test_a_flap_writes_nothing(specs: Path, said: Said) -> None:
     """Health is the kubelet's business; the names are as they were."""
     inventory = start(specs, pool(H100, answering=CDI))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fake_plugin.cdi.rules import VERSIONS, check
+from fake_plugin.cdi.rules import VERSIONS, check, needed_version
 from fake_plugin.cdi.shape import Violation
 from fake_plugin.cdi.spec import Spec
 from tests.unit.fake_plugin.cdi.drawn import specs
@@ -19,6 +19,7 @@ from tests.unit.fake_plugin.cdi.verdicts import (
     Stricter,
     device,
     edits,
+    hook,
     node,
     spec,
 )
@@ -108,6 +109,42 @@ def test_the_prefix_of_a_key_has_253_characters_at_most(end: str, rules: list[st
     """One more is refused, though each of its parts is short."""
     found = check(spec(annotations={f"{'a.' * 126}{end}/b": ""}))
     assert [violation.rule for violation in found] == rules
+
+
+@pytest.mark.parametrize(("more", "rules"), [("", []), ("c", ["annotations-size"])])
+def test_annotations_have_256_kib_at_most(more: str, rules: list[str]) -> None:
+    """Of keys and values together, in bytes and not in characters."""
+    notes = {"a": "é" * (2**17 - 2), "b": f"cc{more}"}
+    assert [violation.rule for violation in check(spec(annotations=notes))] == rules
+
+
+@pytest.mark.parametrize(
+    ("document", "rules"),
+    [
+        (node(major=2**63 - 1), []),
+        (node(minor=2**63), ["range"]),
+        (hook(timeout=1), []),
+        (hook(timeout=2**63 - 1), []),
+        (hook(timeout=2**63), ["range"]),
+        (edits(additionalGids=[2**32 - 1]), []),
+        (edits(additionalGids=[2**32]), ["range"]),
+    ],
+)
+def test_numbers_have_bounds(document: Document, rules: list[str]) -> None:
+    """Those of the types that the Go library reads them into; the bound itself is taken."""
+    assert [violation.rule for violation in check(document)] == rules
+
+
+@pytest.mark.parametrize(("name", "least"), [("0a", "0.5.0"), ("00", "0.5.0"), ("a0", "0.3.0")])
+def test_the_first_character_of_a_name_needs_a_version(name: str, least: str) -> None:
+    """A digit came with 0.5.0, whatever follows it."""
+    assert needed_version(spec(devices=[device(name)])) == least
+
+
+def test_versions_begin_with_the_first_of_cdi() -> None:
+    """None was called 0.0.0: it is not too low, it is unknown."""
+    assert VERSIONS[0] == "0.1.0"
+    assert [violation.rule for violation in check(spec("0.0.0"))] == ["version-unknown"]
 
 
 def test_a_violation_is_one_line_of_text() -> None:

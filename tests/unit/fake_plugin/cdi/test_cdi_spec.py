@@ -210,6 +210,11 @@ def test_edits_are_merged_without_doubles() -> None:
     )
 
 
+def test_a_file_is_json_that_people_can_read() -> None:
+    """In lines, in every script; what YAML does not take as it is, is written as a number."""
+    assert file_text({"kind": "加速器\x7f"}) == '{\n  "kind": "加速器\\u007f"\n}\n'
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=specs)
 def test_every_spec_is_right_and_survives_its_file(drawn: Spec) -> None:
