@@ -5,13 +5,16 @@
     │   ├── CleanUpFailed              something of the lab is left behind
     │   ├── ProcessFailed              a child exited with another code than 0 (lab.host.processes)
     │   ├── ApiFailed                  the API server refused, or is away (lab.cluster.connection)
-    │   └── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
+    │   ├── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
+    │   └── ExpectationFailed          what a test expects is not so (lab.harness.failure)
     ├── UsageError            exit 2   the command line or a file of the user is wrong
     │   ├── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
     │   ├── NoPlace                    a fleet does not fit on a lab (lab.install.backend)
     │   ├── PluginRefused              a plugin does not do it (lab.cluster.plugin.api)
     │   └── GiveOne                    of some words one is to be given (lab.cluster.plugin.words)
     ├── NotReady              exit 3   this machine, or what is on it, does not allow the command
+    │   ├── NotOffered                 a backend has no way to that (lab.cluster.access)
+    │   └── SetupFailedBefore          no lab for an earlier test either (lab.harness.leasing)
     ├── TimedOut              exit 4   a wait ended without what was waited for
     └── Interrupted           exit 130 Ctrl-C or SIGTERM
 
