@@ -5,10 +5,11 @@ from lab.harness import Lab, pod, scenario
 
 @scenario(
     section="4.10.5",
+    tags=("oversubscription", "scheduling"),
     en="A pod that asks for too much stays Pending",
     zh="超额申请的 Pod 会一直 Pending",
     zh_why="""
-    节点只有 2 个设备，Pod 却申请 3 个：调度器找不到放得下它的节点，Pod 就一直 Pending。
+    节点只有 2 个设备，Pod 却申请 3 个：scheduler 找不到放得下它的节点，Pod 就一直 Pending。
     这不是错误，也不会超时；只要有节点的 allocatable 够了，它就会被调度。
     """,
 )
