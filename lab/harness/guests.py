@@ -69,7 +69,7 @@ class Host:
     def registrar(self, name: str, *resources: str) -> Manifest:
         """Return a pod that registers these names, whatever they are, and prints what comes back.
 
-        A line each, as `gpu: the ResourceName "gpu" is invalid`. Nobody serves what is accepted.
+        A line each, as `gpu: the ResourceName "gpu" is invalid`. Nobody would serve them.
         """
         command = ["python3", "-c", _program(), self.folder, *resources]
         made = self._pod(name, {"command": command}, self._sockets)

@@ -1,5 +1,6 @@
-"""A program that registers names with a kubelet, be they valid or not, and prints its answers.
+"""A program that registers names with a kubelet, and prints why it takes none of them.
 
+A name that is valid is refused, too: nobody listens on the socket that goes with it.
 It runs in the plugin's image, where there is no lab: `python -c PROGRAM FOLDER NAME...`.
 """
 
@@ -23,8 +24,6 @@ def main(arguments: Sequence[str]) -> None:
                 RegistrationStub(channel).Register(request, timeout=15)
             except grpc.RpcError as refused:
                 print(f"{name}: {refused.details()}")  # noqa: T201 - what it is for
-            else:
-                print(f"{name}: accepted")  # noqa: T201 - what it is for
 
 
 if __name__ == "__main__":
