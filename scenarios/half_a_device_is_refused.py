@@ -26,4 +26,5 @@ def half_a_device_is_refused(lab: Lab) -> None:
         because=f"spec.containers[0].resources.limits[{name}]: "
         'Invalid value: "500m": must be an integer',
     )
-    lab.expect(lab.submit(pod("thousandths", limits={name: "1000m"}))).holds_devices(1)
+    whole = lab.submit(pod("thousandths", limits={name: "1000m"}))
+    lab.expect(whole).on(lab.node().name)
