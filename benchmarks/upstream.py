@@ -30,19 +30,23 @@ def build(processes: Processes, folders: Folders, progress: Progress) -> tuple[P
 
     Raises `NotReady` where there is no Go that is new enough, or no module proxy answers.
     """
+    if found := at_hand(processes, folders, progress):
+        return found
     store, parts = _parts(processes, folders, progress)
-    if not all(map(store.has, parts)):
-        with store.alone():
-            for part in parts:
-                _make(store, part)
+    with store.alone():
+        for part in parts:
+            _make(store, part)
     sample, stub = (store.path(part) / part.name for part in parts)
     return sample, stub
 
 
-def sample_at_hand(processes: Processes, folders: Folders, progress: Progress) -> Path | None:
-    """Return the sample where it was compiled before, and None where it was not."""
-    store, (sample, _) = _parts(processes, folders, progress)
-    return store.path(sample) / sample.name if store.has(sample) else None
+def at_hand(processes: Processes, folders: Folders, progress: Progress) -> tuple[Path, Path] | None:
+    """Return both programs where they were compiled before, and None where they were not."""
+    store, parts = _parts(processes, folders, progress)
+    if not all(map(store.has, parts)):
+        return None
+    sample, stub = (store.path(part) / part.name for part in parts)
+    return sample, stub
 
 
 def _parts(

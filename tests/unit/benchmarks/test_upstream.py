@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.upstream import SAMPLE, STUB, build, sample_at_hand
+from benchmarks.upstream import SAMPLE, STUB, at_hand, build
 from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.folders import Folders
@@ -62,14 +62,15 @@ def test_they_are_compiled_once(
     assert not (tmp_path / "calls").exists()
 
 
-def test_a_sample_that_is_at_hand_is_found_without_go(
+def test_programs_that_are_at_hand_are_found_without_go(
     compile_both: Callable[[], tuple[Path, Path]], tmp_path: Path, progress: Progress
 ) -> None:
-    """Where it was never compiled, there is none, and nothing is compiled."""
+    """Where they were never compiled, there are none, and nothing is compiled."""
     folders = Folders(tmp_path / "state", tmp_path / "cache")
-    assert sample_at_hand(Processes(), folders, progress) is None
-    sample, _ = compile_both()
-    assert sample_at_hand(Processes(), folders, progress) == sample
+    assert at_hand(Processes(), folders, progress) is None
+    assert not (tmp_path / "calls").exists()
+    programs = compile_both()
+    assert at_hand(Processes(), folders, progress) == programs
 
 
 def test_a_go_that_fails_is_told(
