@@ -94,7 +94,11 @@ def _result(check: Check, trial: Trial, before: dict[str, Result]) -> Result:
             return Result(check, Verdict.NOT_APPLICABLE, f"needs {needed!r}, which did not pass")
     try:
         return Result(check, Verdict.PASSED, check.make(trial))
-    except (Failed, PluginError) as problem:
+    except Failed as problem:
         return Result(check, Verdict.FAILED, str(problem))
+    except PluginError as problem:
+        has_ended = trial.process and trial.process.has_ended
+        end = f"; {trial.end_of_plugin()}" if has_ended else ""
+        return Result(check, Verdict.FAILED, f"{problem}{end}")
     except NotApplicable as reason:
         return Result(check, Verdict.NOT_APPLICABLE, str(reason))

@@ -45,7 +45,8 @@ def at_fixed_folder(folder: Path, processes: Processes) -> tuple[str, ...]:
             where=sys.platform,
             remedy=_TOLD,
         )
-    folder.with_name(f"{folder.name}.cover").mkdir(exist_ok=True)
+    for each in (folder, folder.with_name(f"{folder.name}.cover")):
+        each.mkdir(exist_ok=True)
     user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
     begin = ("unshare", *user, "--mount", "sh", "-ec", _COVER, "sh", str(folder), FIXED_FOLDER)
     tried = processes.run((*begin, "true"), check=False)

@@ -48,6 +48,14 @@ _NOT_CHECKED: Final = (
     "says so. Here the file is missing, and all plugins register.\n"
     "- **Several resources at once.** One is looked at; `--resource` says which.\n\n"
 )
+_UPSTREAM: Final = (
+    "## Kubernetes' own plugins\n\n"
+    "The sample device plugin of Kubernetes 1.36.3 fails no check; 8 of 36 are not applicable. "
+    "It takes ten seconds to notice that the kubelet has restarted, and ends with an error when "
+    "it is refused. The library under it leaves restarts and signals to its caller: a plugin "
+    "that only starts and registers fails `kubelet-restart` and `socket-gone`, and with 100 000 "
+    "devices `list-size`.\n\n"
+)
 _JSON: Final = (
     "## As JSON\n\n"
     "`gpulab conform --output json` is a contract: keys are added, never removed or given "
@@ -64,7 +72,7 @@ def page() -> str:
             _INTRODUCTION,
             *(line for title, checks in GROUPS.items() for line in _group(title, checks)),
             *_limits(),
-            _NOT_CHECKED + _JSON + _example(),
+            _NOT_CHECKED + _UPSTREAM + _JSON + _example(),
         )
     )
 

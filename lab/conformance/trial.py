@@ -64,8 +64,8 @@ class Trial:
         self._began = 0.0
         self._hopeless = ""
         self.kubelet.misbehaviour.on_register = self._look_whether_it_listens
-        self.kubelet.start()
         self._launch = command.on(self.kubelet.folder, processes)
+        self.kubelet.start()
 
     def close(self) -> None:
         """End plugin and kubelet."""

@@ -40,6 +40,8 @@ def first_list(trial: Trial) -> str:
         error = call.error if call else ""
         if _TOO_LARGE.search(error):
             return "a list that is too large"
+        if trial.process and trial.process.has_ended:
+            raise Failed(trial.end_of_plugin())
         raise Failed(error or f"no list within {trial.limits.first_list:g} s")
     return f"{len(message.devices)} devices"
 

@@ -100,6 +100,8 @@ class Service(DevicePluginServicer):
         self._streams += 1
         if self.vice == "one-stream" and self._streams > 1:
             context.abort(grpc.StatusCode.ALREADY_EXISTS, "somebody watches already")
+        if self.vice == "ends-later":
+            os._exit(5)
         if self.vice != "no-list":
             yield ListAndWatchResponse(devices=self.devices())
         while self.vice != "ends-stream" and not self.stopping.is_set():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lab.conformance.process import PluginProcess
 
 PLUGIN: Final = (sys.executable, str(Path(__file__).with_name("bad_plugin.py")), "{dir}", "none")
+ENDS: Final = (*PLUGIN[:-1], "ends-later")
 FLEET: Final = """\
 apiVersion: gpu-lab/v1
 kind: Fleet
@@ -98,6 +99,25 @@ def test_a_program_that_is_missing_is_named(examined: Examine) -> None:
     """Nothing is tried."""
     with pytest.raises(NotReady, match="the program no-such-plugin cannot be started"):
         examined(argv=("no-such-plugin", "{dir}"))
+
+
+def test_a_plugin_that_ends_later_is_told_with_its_last_words(examined: Examine) -> None:
+    """What it broke off would say less."""
+    report = examined(next(each for each in CHECKS if each.id == "first-list"), argv=ENDS)
+    (failed,) = report.of(Verdict.FAILED)
+    assert failed.seen.startswith("it ended with exit code 5; ")
+
+
+def test_a_call_that_the_plugin_does_not_survive_is_told_with_both(examined: Examine) -> None:
+    """The words of the call, and how the plugin ended."""
+
+    def kill(trial: Trial) -> str:
+        if trial.process:
+            trial.process.kill()
+        raise PluginError("EOF")
+
+    report = examined(made("own", kill))
+    assert report.results[-1].seen == "EOF; it ended by SIGKILL; (it printed nothing)"
 
 
 @pytest.fixture

@@ -43,6 +43,13 @@ def test_what_a_check_needs_is_made_before(check: Check) -> None:
     assert set(check.needs) <= set(before)
 
 
+def test_the_number_of_checks_is_that_of_the_pages() -> None:
+    """The change log has it too."""
+    for each in (REFERENCE, page("CHANGELOG.md")):
+        found = re.findall(r"(?:of|against) (\d\d) (?:are not|checks)", each.text)
+        assert found == [str(len(CHECKS))]
+
+
 def columns(table: str) -> list[list[str]]:
     """Return mark, check, title of each row, and of marks that are no ticks what was seen."""
     rows = [SEEN.split(line) for line in table.splitlines()]
