@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "logs": ("lab.cli.logs:logs", "Print what the device plugins say."),
     "inject": ("lab.cli.inject:inject", "Break devices and calls, and mend them."),
     "journal": ("lab.cli.journal:journal", "Print the calls between kubelet and plugins."),
+    "timeline": ("lab.cli.timeline:timeline", "Show in nine steps how a pod came to its devices."),
     "node": ("lab.cli.node:node", "Restart nodes and kubelets."),
     "conform": ("lab.cli.conform:conform", "Try a device plugin of your own against the contract."),
     "run": ("lab.cli.run:run", "Run scenarios on the lab, and say what does not hold."),

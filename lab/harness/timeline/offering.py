@@ -10,7 +10,7 @@ from lab.core.counted import counted
 from lab.harness.timeline.moment import UNKNOWN, Moment
 from lab.harness.timeline.observation import Observation
 from lab.harness.timeline.phrase import NOTHING, Phrase
-from lab.harness.timeline.step import ALLOCATABLE, LIST, REGISTER, SCAN, Step
+from lab.harness.timeline.step import ALLOCATABLE, LIST, REGISTER, SCAN, Source, Step
 
 _SECOND = timedelta(seconds=1)
 
@@ -28,11 +28,12 @@ def offering(seen: Observation) -> Iterator[Step]:
     yield _allocatable(seen)
 
 
-def _before_the_pod(seen: Observation, number: int, lost: Phrase) -> Step:
-    """Return a step that must have been before the pod, if the scheduler went by what it led to."""
+def _before_the_pod(seen: Observation, number: int, why: Phrase) -> Step:
+    """Return a step that nothing tells of: if the scheduler went by what it led to, it was."""
     if _was_placed(seen):
-        return Step(number, "done", Moment.between(None, seen.scheduled.latest), lost, "event")
-    return Step(number, "unknown", detail=lost)
+        source: Source = "event" if seen.event("Scheduled") else "pod status"
+        return Step(number, "done", Moment.between(None, seen.scheduled.latest), why, source)
+    return Step(number, "unknown", detail=why)
 
 
 def _lost(seen: Observation) -> Phrase:
@@ -54,7 +55,7 @@ def _scan(seen: Observation) -> Step:
             f"{cards} cards, offered as {resources}", f"{cards} 张卡，以 {resources} 的名义提供"
         )
         return Step(SCAN, "done", Moment.exact(line.time), _where(seen, detail), "plugin log")
-    return Step(SCAN, "unknown", detail=_unheard(seen, "plugin log"))
+    return _before_the_pod(seen, SCAN, _unheard(seen, "plugin log"))
 
 
 def _register(seen: Observation) -> Step:
@@ -66,7 +67,7 @@ def _register(seen: Observation) -> Step:
         detail = Phrase.joined((Phrase.quoted(", ".join(last)), _again(len(accepted) - len(last))))
         return Step(REGISTER, "done", moment, detail, "journal")
     if not calls:
-        return Step(REGISTER, "unknown", detail=_unheard(seen, "journal"))
+        return _before_the_pod(seen, REGISTER, _unheard(seen, "journal"))
     call = calls[-1]
     moment, rule = Moment.exact(call.time), f" ({call.fault})" if call.fault else ""
     if call.is_open:
@@ -112,7 +113,7 @@ def _list(seen: Observation) -> Step:
         rule = f" ({streams[-1].fault})" if streams[-1].fault else ""
         detail = Phrase(f"asked for, and not sent yet{rule}", f"kubelet 已请求，尚未发送{rule}")
         return Step(LIST, "waiting", Moment.exact(streams[-1].time), detail, "journal")
-    return Step(LIST, "unknown", detail=_unheard(seen, "journal"))
+    return _before_the_pod(seen, LIST, _unheard(seen, "journal"))
 
 
 def _allocatable(seen: Observation) -> Step:
@@ -126,7 +127,7 @@ def _allocatable(seen: Observation) -> Step:
         return Step(ALLOCATABLE, "unknown", detail=_unheard(seen, "node"))
     shown = {name: node.allocatable.get(name, 0) for name in seen.resources}
     counts = Phrase.quoted(", ".join(f"{name}: {count}" for name, count in shown.items()))
-    sent = None if _lost(seen).en else _list(seen).moment.at
+    sent = None if _lost(seen).en else _list(seen).moment.earliest
     reported = node.heard if node.heard and (sent is None or node.heard > sent) else None
     ends = [seen.scheduled.latest, reported + _SECOND if reported else None]
     if _was_placed(seen):

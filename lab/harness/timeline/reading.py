@@ -8,9 +8,8 @@ from typing import Final, TypeVar
 
 from lab.cluster import reading
 from lab.cluster.objects import Event, Node, Pod
-from lab.cluster.plugin.journal import Journal
 from lab.cluster.plugin.node_plugin import NodePlugin
-from lab.core.errors import LabError, UsageError
+from lab.core.errors import CheckFailed, LabError, UsageError
 from lab.harness.timeline.observation import LogLine, Observation, Part
 from lab.install.seats import node_plugin, seats
 from lab.install.status import RunningLab
@@ -46,7 +45,9 @@ def require_pod(lab: RunningLab, namespace: str, name: str) -> None:
         if found
         else f"there is no pod {namespace}/{name}",
         seen=f"pods that ask for devices: {listed or 'none'}",
-        remedy="name one of these, with its --namespace" if named else "create one",
+        remedy="name one of these, with its --namespace"
+        if named
+        else "create one that asks for devices",
     )
 
 
@@ -84,7 +85,7 @@ class _Asking:
             node_status=self._asked("node", lambda: self._node(node), None),
             others=self._asked("others", lambda: self._others(node, resources), ()),
             events=self._asked("events", lambda: self._events(pod), ()),
-            journal=self._asked("journal", lambda: self._journal(node), None),
+            journal=self._asked("journal", lambda: self._plugin(node).journal(), None),
             plugin_log=self._asked("plugin log", lambda: self._plugin_log(node), ()),
             pod_logs=dict(self._pod_logs(pod)) if pod else {},
             missing=self.missing,
@@ -102,10 +103,12 @@ class _Asking:
         return reading.pod(self.lab.client.connection.get(path))
 
     def _node(self, name: str) -> Node:
-        return reading.node(self.lab.client.connection.get(f"/api/v1/nodes/{name}"))
+        return reading.node(self.lab.client.connection.get(f"/api/v1/nodes/{_known(name)}"))
 
     def _others(self, node: str, resources: tuple[str, ...]) -> tuple[Pod, ...]:
         """Return the other pods of the node with the same resources."""
+        if not node:
+            return ()
         query = (("fieldSelector", f"spec.nodeName={node}"),)
         found = map(reading.pod, self.lab.client.connection.get("/api/v1/pods", query)["items"])
         own = (self.namespace, self.name)
@@ -123,14 +126,11 @@ class _Asking:
         own = [each for each in found if pod is None or each.uid == pod.uid]
         return tuple(sorted(own, key=lambda each: (each.first is not None, each.first)))
 
-    def _journal(self, node: str) -> Journal:
-        return self._plugin(node).journal()
-
     def _plugin_log(self, node: str) -> tuple[LogLine, ...]:
         return tuple(_lines(self.lab.client.logs(self._plugin(node).api.find_pod())))
 
     def _plugin(self, node: str) -> NodePlugin:
-        (seat,) = seats(self.lab, [node])
+        (seat,) = seats(self.lab, [_known(node)])
         return node_plugin(self.lab, seat)
 
     def _pod_logs(self, pod: Pod) -> Iterator[tuple[str, str]]:
@@ -142,6 +142,13 @@ class _Asking:
                     # It only adds to what is known without it.
                     continue
                 yield each.name, said
+
+
+def _known(node: str) -> str:
+    """Return the name of a node; raises `CheckFailed` where there is none."""
+    if not node:
+        raise CheckFailed("no node is known that has what the pod asks for")
+    return node
 
 
 def _lines(log: str) -> Iterator[LogLine]:

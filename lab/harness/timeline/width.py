@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 _WIDE: Final = frozenset("WF")
-#: A line may end after a blank and after a Chinese character, but not before its punctuation.
-_UNBROKEN: Final = re.compile(r"[\u2e80-\uffef][，。；：、）]*|[^\s\u2e80-\uffef]+\s*|\s+")
+#: A line may end after a blank, `=`, `,` or a Chinese character, but not before its punctuation.
+_UNBROKEN: Final = re.compile(
+    r"[\u2e80-\uffef][，。；：、）]*|[^\s\u2e80-\uffef=,]+[=,]?\s*|[=,]\s*|\s+"
+)
 
 
 def columns(text: str) -> int:

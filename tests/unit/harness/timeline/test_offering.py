@@ -27,6 +27,7 @@ from tests.unit.harness.timeline.observed import (
     running,
 )
 
+FORGOTTEN = "the journal keeps the last calls alone, from number 900 on"
 WELL = "2 of 2 devices healthy"
 
 
@@ -73,11 +74,11 @@ REGISTER_CASES = {
     ),
     "of another resource": (
         (call(1, "Register", 1, resource="other.example.com/device"),),
-        ("unknown", "-", "the journal has nothing of it", ""),
+        ("done", "≤ 10:00:05.123", "the journal has nothing of it", "event"),
     ),
     "forgotten": (
         (call(900, "ListAndWatch", 2),),
-        ("unknown", "-", "the journal keeps the last calls alone, from number 900 on", ""),
+        ("done", "≤ 10:00:05.123", FORGOTTEN, "event"),
     ),
 }
 
@@ -121,7 +122,7 @@ LIST_CASES = {
         (OFFERED[0], call(None, "ListAndWatch", 1.3, fault="fault-2")),
         ("waiting", "10:00:01.300", "asked for, and not sent yet (fault-2)", "journal"),
     ),
-    "none": ((OFFERED[0],), ("unknown", "-", "the journal has nothing of it", "")),
+    "none": ((OFFERED[0],), ("done", "≤ 10:00:05.123", "the journal has nothing of it", "event")),
 }
 
 
@@ -214,7 +215,7 @@ def test_node_is_named_where_the_pod_has_none(peers: int, said: str) -> None:
 @pytest.mark.parametrize(("number", "part"), [(SCAN, "plugin log"), (REGISTER, "journal")])
 def test_source_that_does_not_answer_is_quoted(number: int, part: str) -> None:
     """Why a step is unknown is in the words of whoever refused."""
-    seen = running(journal=None, plugin_log=(), missing={part: "no plugin runs on the node"})
+    seen = pending(journal=None, plugin_log=(), missing={part: "no plugin runs on the node"})
     assert told(seen, number) == ("unknown", "-", "no plugin runs on the node", "")
 
 
