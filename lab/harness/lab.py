@@ -181,7 +181,9 @@ class Lab(Policies):
         if isinstance(subject, NodeHandle):
             shown = (f"{describe} node {subject.name}", f"gpulab status --name {self.name}")
             node = Expecting(self.view, f"node {subject.title}", tuple, shown)
-            return NodeExpectation(node, subject.name, lambda: subject.resource, subject.calls)
+            return NodeExpectation(
+                node, subject.name, lambda: subject.resource, subject.calls, subject.requested
+            )
         name, inside = subject.name, subject.namespace
         told = (f"{describe} pod {name} --namespace {inside}",)
         pod = Expecting(self.view, f"pod {name}", lambda: self._events("Pod", name), told)

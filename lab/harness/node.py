@@ -31,7 +31,7 @@ from lab.harness.view import View
 from lab.install.deployment import NODE_LABEL
 from lab.install.nodes import LabNode
 from lab.install.seats import Seat, node_plugin
-from lab.install.status import RunningLab
+from lab.install.status import RunningLab, requested_on
 
 _PLUGIN_SECONDS: Final = 90.0
 
@@ -129,6 +129,11 @@ class NodeHandle:
             each for each in ended if call in {"", each.call} and resource in {"", each.resource}
         )
 
+    def requested(self, resource: str = "") -> int:
+        """Return how many devices the pods of the node ask for, in all namespaces together."""
+        pods = self.running.client.pods()
+        return requested_on(self.name, pods)[resource or self.resource]
+
     def resources(self) -> tuple[Resource, ...]:
         """Return the resources that its plugin serves, with all their devices."""
         return self.reading.facts().resources
@@ -215,13 +220,18 @@ class NodeHandle:
 
     def taint(self, key: str, value: str = "", effect: str = "NoSchedule") -> None:
         """Set a taint of the node."""
-        undo = partial(self.untaint, key, effect)
-        self.afterwards.once("taint", self.name, key, effect, undo=undo)
-        self.running.client.taint_node(self.name, key, value, effect)
+        self._set_taint(key, value, effect)
 
     def untaint(self, key: str, effect: str = "NoSchedule") -> None:
-        """Remove a taint of the node."""
-        self.running.client.taint_node(self.name, key, None, effect)
+        """Remove a taint of the node, be it the fleet's."""
+        self._set_taint(key, None, effect)
+
+    def _set_taint(self, key: str, value: str | None, effect: str) -> None:
+        before = {(each[0], each[2]): each[1] for each in self._now().taints}
+        change = partial(self.running.client.taint_node, self.name, key, effect=effect)
+        undo = partial(change, before.get((key, effect)))
+        self.afterwards.once("taint", self.name, key, effect, undo=undo)
+        change(value)
 
     def run(self, *command: str) -> str:
         """Run a command on the node as root, and return what it prints."""

@@ -1,6 +1,7 @@
 """What a lab looks like now: its nodes, their devices, its plugins."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -143,13 +144,19 @@ def observe(lab: RunningLab) -> LabStatus:
     )
 
 
+def requested_on(node: str, pods: Iterable[Pod]) -> Counter[str]:
+    """Return what the pods of a node ask for, by resource: those that have ended ask no more."""
+    requested: Counter[str] = Counter()
+    for pod in pods:
+        if pod.node == node and pod.phase not in _ENDED:
+            requested.update(pod.requests)
+    return requested
+
+
 def _node_status(
     node: Node, pods: tuple[Pod, ...], fleet: Fleet | None, access: NodeAccess
 ) -> NodeStatus:
-    requested: Counter[str] = Counter()
-    for pod in pods:
-        if pod.node == node.name and pod.phase not in _ENDED:
-            requested.update(pod.requests)
+    requested = requested_on(node.name, pods)
     members = [each for each in fleet.nodes() if each.node_name == node.name] if fleet else []
     wanted = {resource for each in members for resource in each.devices}
     return NodeStatus(

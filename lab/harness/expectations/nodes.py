@@ -25,6 +25,7 @@ class NodeExpectation:
     name: str
     resource: Callable[[], str]
     recorded: Recorded
+    asked_by_pods: Callable[[str], int]
 
     def allocatable(
         self, count: int, resource: str = "", *, within: float = 60
@@ -41,6 +42,20 @@ class NodeExpectation:
         __tracebackhide__ = True
         name = resource or self.resource()
         return self._until(f"a capacity of {count} {name}", _shows("capacity", name, count), within)
+
+    def requested(self, count: int, resource: str = "", *, within: float = 60) -> "NodeExpectation":
+        """Its pods ask for so many devices together; the rest of the allocatable ones is free.
+
+        No field of a node tells this: the scheduler adds it up, and so does `kubectl describe`.
+        """
+        __tracebackhide__ = True
+        name = resource or self.resource()
+
+        def look(_: Node) -> Sight:
+            found = self.asked_by_pods(name)
+            return MET if found == count else NotYet(f"pods ask for {found} {name}")
+
+        return self._until(f"{count} {name} requested", look, within)
 
     def has_no(self, resource: str, *, lasting: float = 2) -> "NodeExpectation":
         """It does not know the resource: no key of it, which is not the same as 0 devices."""

@@ -88,6 +88,10 @@ class Cluster:
         """Let a node be so."""
         self.nodes.put(replace(a_node(name), **facts), name)
 
+    def requested(self, resource: str) -> int:
+        """Return how many devices the pods of all nodes ask for."""
+        return sum(each.requests.get(resource, 0) for each in self.pods.all())
+
     def event(self, reason: str, message: str, *, pod: str = "p", count: int = 1) -> None:
         """Let a component have said something of a pod, at noon."""
         source = "kubelet" if reason != "FailedScheduling" else "default-scheduler"

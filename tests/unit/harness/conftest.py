@@ -85,4 +85,4 @@ def expect_node(cluster: Cluster, journal: list[Call]) -> NodeExpectation:
         return [each for each in journal if each.call == call and resource in {"", each.resource}]
 
     expecting = Expecting(cluster.view, "node nvidia-0 (w)", tuple, ("kubectl describe node w",))
-    return NodeExpectation(expecting, "w", lambda: GPU, recorded)
+    return NodeExpectation(expecting, "w", lambda: GPU, recorded, cluster.requested)

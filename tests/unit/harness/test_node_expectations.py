@@ -46,6 +46,19 @@ def test_no_key_is_not_the_same_as_none(cluster: Cluster, expect_node: NodeExpec
         expect_node.has_no(GPU)
 
 
+def test_what_pods_ask_for_is_waited_for(cluster: Cluster, expect_node: NodeExpectation) -> None:
+    """The node shows the same all the time."""
+    cluster.node()
+    cluster.pod()
+    cluster.clock.at(2, lambda: cluster.pod("other", requests={GPU: 2}))
+    expect_node.requested(3).allocatable(8)
+    with pytest.raises(
+        ExpectationFailed, match=r"8 nvidia.com/gpu requested; not within"
+    ) as raised:
+        expect_node.requested(8, within=1)
+    assert raised.value.seen == "pods ask for 3 nvidia.com/gpu"
+
+
 def test_a_number_is_kept(cluster: Cluster, expect_node: NodeExpectation) -> None:
     """For the time that is said, and not longer."""
     cluster.node()
