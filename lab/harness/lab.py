@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, overload
 
-from lab.cluster.connection import Json
+from lab.cluster.connection import MERGE, Json
 from lab.cluster.objects import Event, Pod
 from lab.core.clock import Clock
 from lab.core.errors import UsageError
@@ -16,9 +17,11 @@ from lab.harness.collection import fleet_named
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
+from lab.harness.expectations.replicas import ReplicasExpectation
 from lab.harness.node import NodeHandle, only_resource
 from lab.harness.policies import Policies
 from lab.harness.view import View
+from lab.install.deployment import DAEMON_SET_PATH
 from lab.install.placing import place
 from lab.install.status import RunningLab
 
@@ -156,6 +159,16 @@ class Lab(Policies):
     def _place(self, fleet: Fleet) -> None:
         self.fleet = place(self.running, fleet, Silence())
 
+    def roll_out_plugins(self, *, within: float = 120) -> None:
+        """Replace the plugins of all nodes as `kubectl rollout restart` does, and wait for them."""
+        before = {pod.uid for pod in self.view.plugins.all()}
+        annotations = {"kubectl.kubernetes.io/restartedAt": datetime.now(UTC).isoformat()}
+        patch = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
+        connection = self.running.client.connection
+        connection.send("PATCH", DAEMON_SET_PATH, body=patch, content_type=MERGE)
+        for node in self.nodes():
+            node.wait_for_plugin(before, within)
+
     def nodes(self) -> tuple[NodeHandle, ...]:
         """Return the nodes of the fleet."""
         names = dict.fromkeys(str(each.node_name) for each in self.fleet.nodes())
@@ -188,6 +201,18 @@ class Lab(Policies):
         told = (f"{describe} pod {name} --namespace {inside}",)
         pod = Expecting(self.view, f"pod {name}", lambda: self._events("Pod", name), told)
         return PodExpectation(pod, self.running.client, inside, name, self._numa_nodes)
+
+    def expect_replicas(self, workload: Submitted) -> ReplicasExpectation:
+        """Return what can be expected of the pods of a Deployment."""
+        name, inside = workload.name, workload.namespace
+        kubectl = f"kubectl --kubeconfig {self.running.folder.kubeconfig}"
+        told = (f"{kubectl} describe pods --namespace {inside} --selector app={name}",)
+
+        def about() -> tuple[Event, ...]:
+            return tuple(each for pod in self.pods(name) for each in self._events("Pod", pod.name))
+
+        expecting = Expecting(self.view, f"{workload.kind} {name}", about, told)
+        return ReplicasExpectation(expecting, lambda: self.pods(name))
 
     def _numa_nodes(self, node: str) -> Mapping[str, int | None]:
         found = self.node(node).resources()

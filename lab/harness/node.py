@@ -5,6 +5,7 @@ started, labels and taints are as they were.
 """
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Unpack
@@ -119,6 +120,19 @@ class NodeHandle:
         """Make a rule by which calls go wrong, as in `fault("Allocate", nth=1, fails="busy")`."""
         return self.plugin.fault(call, **effect)
 
+    def lift(self, rule: Rule) -> None:
+        """Remove a rule; the calls that it holds go on."""
+        self.plugin.remove_fault(rule.fault.id)
+
+    def wait_for_open(self, call: Call, *, within: float = 30) -> None:
+        """Wait until the kubelet waits for an answer to such a call; raises `TimedOut`."""
+
+        def look() -> Sight:
+            waiting = [each.call for each in self.reading.journal().open]
+            return MET if call in waiting else NotYet(f"open calls: {', '.join(waiting) or 'none'}")
+
+        self._require(look, f"no {call} was left open", within)
+
     def calls(self, call: str = "", resource: str = "") -> tuple[Recorded, ...]:
         """Return the calls between kubelet and plugin that have ended, oldest first.
 
@@ -149,11 +163,32 @@ class NodeHandle:
 
     def restart_plugin(self, *, within: float = _PLUGIN_SECONDS) -> None:
         """Delete the plugin's pod, and wait until another one serves all resources."""
+        self.wait_for_plugin(self.delete_plugin(), within)
+
+    def delete_plugin(self) -> AbstractSet[str]:
+        """Delete the plugin's pod; return its UID, which `wait_for_plugin` takes."""
         before = self._plugin_pods()
         for pod in before:
             meta = {"name": pod.name, "namespace": pod.namespace}
             self.running.client.delete({"apiVersion": "v1", "kind": "Pod", "metadata": meta})
-        self._wait_for_plugin({pod.uid for pod in before}, within)
+        return {pod.uid for pod in before}
+
+    def kill_plugin(self, *, within: float = _PLUGIN_SECONDS) -> None:
+        """Kill the plugin's process where it stands, and wait until it serves all resources again.
+
+        The kubelet starts its container again in the same pod. Needs the ability `run`.
+        """
+        (before,) = self._plugin_pods()
+        own = f"--label=io.kubernetes.pod.uid={before.uid}"
+        self.run("crictl", "stop", *self.run("crictl", "ps", "--quiet", own).split())
+
+        def look() -> Sight:
+            (now,) = self._plugin_pods()
+            if now.restarts > before.restarts and now.ready:
+                return MET
+            return NotYet(f"{now.name}: {now.restarts} restarts, ready: {now.ready}")
+
+        self._require(look, "the plugin did not serve the node again", within)
 
     def stop_plugin(self, *, within: float = _PLUGIN_SECONDS) -> None:
         """Let the DaemonSet have no pod here, until `start_plugin`."""
@@ -169,7 +204,18 @@ class NodeHandle:
     def start_plugin(self, *, within: float = _PLUGIN_SECONDS) -> None:
         """Let the plugin come back, and wait until it serves all resources."""
         self.running.client.label_node(self.name, {NODE_LABEL: "true"})
-        self._wait_for_plugin(set(), within)
+        self.wait_for_plugin(set(), within)
+
+    def wait_for_plugin(self, not_these: AbstractSet[str], within: float = _PLUGIN_SECONDS) -> None:
+        """Wait until a plugin serves all resources whose pod has none of these UIDs."""
+
+        def look() -> Sight:
+            pods = self._plugin_pods()
+            if any(pod.ready and not pod.terminating and pod.uid not in not_these for pod in pods):
+                return MET
+            return NotYet(", ".join(f"{pod.name}: {pod.phase} {pod.waiting}" for pod in pods))
+
+        self._require(look, "the plugin did not serve the node", within)
 
     def restart_kubelet(self) -> None:
         """Restart its kubelet, and wait until the node is Ready again; containers run on."""
@@ -245,15 +291,6 @@ class NodeHandle:
 
     def _plugin_pods(self) -> Sequence[Pod]:
         return [pod for pod in self.view.plugins.all() if pod.node == self.name]
-
-    def _wait_for_plugin(self, not_these: set[str], within: float) -> None:
-        def look() -> Sight:
-            pods = self._plugin_pods()
-            if any(pod.ready and not pod.terminating and pod.uid not in not_these for pod in pods):
-                return MET
-            return NotYet(", ".join(f"{pod.name}: {pod.phase} {pod.waiting}" for pod in pods))
-
-        self._require(look, "the plugin did not serve the node", within)
 
     def _require(self, look: Callable[[], Sight], what: str, within: float) -> None:
         outcome = self.view.until(look, within)

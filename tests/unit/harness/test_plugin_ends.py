@@ -1,0 +1,128 @@
+"""How a test ends a node's plugin, and waits for what comes after it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from lab.cluster.connection import Json
+from lab.core.errors import TimedOut
+from lab.core.fleet import Fleet
+from lab.harness.lab import Lab
+from lab.harness.node import NodeHandle
+from lab.host.processes import Finished
+from tests.unit.harness.cluster import NAMESPACE, Cluster, a_pod, running
+
+if TYPE_CHECKING:
+    from lab.install.status import RunningLab
+
+
+@dataclass
+class Node:
+    """A node with a plugin, and what was asked for to be done about it."""
+
+    cluster: Cluster
+    asked: list[str] = field(default_factory=list)
+
+    def plugin(self, name: str, restarts: int = 0, **facts: Any) -> None:  # noqa: ANN401 - of a Pod
+        """Let the plugin's pod be so."""
+        container = running("device-plugin", restarts=restarts)
+        pod = replace(a_pod(name), node="w", phase="Running", containers=(container,), **facts)
+        self.cluster.plugins.put(pod, name, "kube-system")
+
+    def delete(self, manifest: Json) -> None:
+        """Take note of a pod to delete."""
+        self.asked.append(f"delete {manifest['metadata']['name']}")
+
+    def send(self, method: str, path: str, **sent: Any) -> None:  # noqa: ANN401 - a patch
+        """Take note of a patch, without the time in it."""
+        (key,) = sent["body"]["spec"]["template"]["metadata"]["annotations"]
+        self.asked.append(f"{method} {path.rpartition('/')[2]} {key}")
+
+    def run(self, node: str, command: Sequence[str]) -> Finished:
+        """Answer as `crictl ps` does, whatever is run."""
+        self.asked.append(f"{node}: {' '.join(command)}")
+        return Finished(tuple(command), 0, "0f4abc\n", "", 0.0)
+
+
+@pytest.fixture
+def node(cluster: Cluster) -> Node:
+    """Return a node whose plugin serves it."""
+    found = Node(cluster)
+    found.plugin("old")
+    return found
+
+
+@pytest.fixture
+def lab(node: Node) -> Lab:
+    """Return the lab of that one node, `w`."""
+    client = SimpleNamespace(delete=node.delete, connection=node)
+    running_lab = SimpleNamespace(
+        client=client, access=node, record=SimpleNamespace(name="gpu-lab")
+    )
+    fleet = Fleet.default().placed_on(("w",))
+    return Lab(cast("RunningLab", running_lab), fleet, NAMESPACE, node.cluster.view)
+
+
+@pytest.fixture
+def handle(lab: Lab) -> NodeHandle:
+    """Return the handle of that node."""
+    return lab.node()
+
+
+def test_a_restart_ends_with_another_pod_that_serves(node: Node, handle: NodeHandle) -> None:
+    """The old one is ready to its end, which proves nothing."""
+    node.cluster.clock.at(2, lambda: node.plugin("old", terminating=True))
+    node.cluster.clock.at(6, lambda: node.plugin("new"))
+    handle.restart_plugin()
+    assert (node.asked, node.cluster.clock.now()) == (["delete old"], 6)
+
+
+def test_a_plugin_that_does_not_go_is_told(handle: NodeHandle) -> None:
+    """As where its kubelet waits for it."""
+    with pytest.raises(TimedOut, match="the plugin did not serve the node within 20 s") as raised:
+        handle.restart_plugin(within=20)
+    assert (raised.value.where, raised.value.seen) == ("chapter-0 (w)", "old: Running ")
+
+
+def test_a_kill_ends_with_the_same_pod_started_again(node: Node, handle: NodeHandle) -> None:
+    """Only the pod's own container is killed, be there other plugins on the node."""
+    node.cluster.clock.at(3, lambda: node.plugin("old", restarts=1))
+    handle.kill_plugin()
+    assert node.cluster.clock.now() == 3
+    assert node.asked == [
+        "w: crictl ps --quiet --label=io.kubernetes.pod.uid=uid-old",
+        "w: crictl stop 0f4abc",
+    ]
+
+
+def test_a_plugin_that_does_not_come_back_is_told(handle: NodeHandle) -> None:
+    """With how often its container was started again."""
+    with pytest.raises(TimedOut) as raised:
+        handle.kill_plugin(within=5)
+    assert raised.value.seen == "old: 0 restarts, ready: True"
+
+
+def test_a_call_that_hangs_is_waited_for(
+    node: Node, handle: NodeHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that has ended is none, and of another name neither."""
+    open_calls = [SimpleNamespace(call="ListAndWatch")]
+    plugin = SimpleNamespace(journal=lambda: SimpleNamespace(open=open_calls))
+    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    with pytest.raises(TimedOut, match="no Allocate was left open within 2 s") as raised:
+        handle.wait_for_open("Allocate", within=2)
+    assert raised.value.seen == "open calls: ListAndWatch"
+    node.cluster.clock.at(3, lambda: open_calls.append(SimpleNamespace(call="Allocate")))
+    handle.wait_for_open("Allocate")
+    assert node.cluster.clock.now() == 3
+
+
+def test_a_rollout_replaces_the_plugin_of_every_node(node: Node, lab: Lab) -> None:
+    """By the annotation that `kubectl rollout restart` sets."""
+    node.cluster.clock.at(4, lambda: node.plugin("new"))
+    lab.roll_out_plugins()
+    assert node.cluster.clock.now() == 4
+    assert node.asked == ["PATCH fake-gpu-device-plugin kubectl.kubernetes.io/restartedAt"]
