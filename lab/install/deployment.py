@@ -21,6 +21,8 @@ CONTROL_PORT: Final = 9441
 #: Nodes with this label run the plugin.
 NODE_LABEL: Final = "gpu-lab/device-plugin"
 _POOL_LABEL: Final = "gpu-lab/pool"
+#: What takes both away again.
+NO_LABELS: Final = {NODE_LABEL: None, _POOL_LABEL: None}
 #: Where the token of the control API is in the cluster.
 CONTROL_SECRET: Final = "gpu-lab-control"  # noqa: S105 - a name
 TOKEN_KEY: Final = "token"  # noqa: S105 - a key
@@ -103,4 +105,4 @@ def withdraw(client: "Client", earlier: Fleet, fleet: Fleet) -> None:
         if node.taint:
             client.taint_node(name, node.taint.key, None, node.taint.effect)
         if name not in names:
-            client.label_node(name, {NODE_LABEL: None, _POOL_LABEL: None})
+            client.label_node(name, NO_LABELS)

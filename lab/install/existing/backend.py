@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
-from lab.images.plugin import build_plugin_image
 from lab.install.backend import Image, NoPlace
 from lab.install.deployment import CONTROL_SECRET, DAEMON_SET_PATH, TOKEN_KEY
-from lab.install.kind.backend import load
+from lab.install.kind.backend import provide
 from lab.install.site import Site
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ class ExistingBackend:
             return Image(self.record.plugin_image, pulled=True)
         # Into all nodes of the lab: a pod that acts on a node starts from it too.
         every = tuple(dict.fromkeys((*nodes, *self.record.nodes)))
-        image = build_plugin_image(self.site.processes, self.site.folders, progress)
-        return load(image, every, self.site.processes, progress)
+        return provide(every, self.site.processes, self.site.folders, progress)
 
 
 def placed_on(nodes: Sequence[str], fleet: Fleet) -> Fleet:

@@ -1,6 +1,6 @@
 """Takes a lab out of a cluster that goes on: its plugins, and what it put on nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +9,7 @@ from lab.core.errors import CleanUpFailed, Interrupted, LabError
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
 from lab.install import deployment
+from lab.install.deployment import NO_LABELS, NODE_LABEL
 from lab.install.existing.backend import access_of
 from lab.install.rollout import NAMESPACE, SELECTOR, wanted_by
 
@@ -57,9 +58,13 @@ def _leave(client: "Client", folder: LabFolder, progress: Progress) -> None:
         access.start_kubelet(keeper.node)
     fleet = _fleet(folder, progress)
     deployment.withdraw(client, fleet, Fleet(()))
-    _wait_until_plugins_are_gone(client)
-    wanted = {*wanted_by(fleet), *_nodes_of(folder)}
-    nodes = [node for node in client.nodes() if node.name in wanted]
+    mine = {*wanted_by(fleet), *_nodes_of(folder)}
+    nodes = [node for node in client.nodes() if node.name in mine or NODE_LABEL in node.labels]
+    for node in nodes:
+        # Where the copy of the fleet is damaged, the label alone tells.
+        if NODE_LABEL in node.labels:
+            client.label_node(node.name, NO_LABELS)
+    _wait_until_plugins_are_gone(client, {node.name for node in nodes})
     _remove_files(access, [node.name for node in nodes], progress)
     # Last, since the pods that act on nodes start from the image that is named there.
     for manifest in deployment.objects():
@@ -94,12 +99,12 @@ def _fleet(folder: LabFolder, progress: Progress) -> Fleet:
     try:
         return folder.placed_fleet() or Fleet(())
     except RecordDamaged as error:
-        progress.note(f"{error.what}: labels and taints of the fleet stay on the nodes")
+        progress.note(f"{error.what}: taints of the fleet stay on the nodes")
         return Fleet(())
 
 
-def _wait_until_plugins_are_gone(client: "Client") -> None:
+def _wait_until_plugins_are_gone(client: "Client", nodes: Container[str]) -> None:
     """Wait for the plugins to end, which take their sockets and specs along."""
     for pods in client.pod_changes(NAMESPACE, SELECTOR, _PODS_SECONDS):
-        if not pods:
+        if not any(pod.node in nodes for pod in pods):
             return

@@ -40,10 +40,14 @@ class KindBackend:
 
     def provide_image(self, nodes: Sequence[str], progress: Progress) -> Image:
         """See `Backend.provide_image`."""
-        processes = self.cluster.docker.processes
-        return load(
-            build_plugin_image(processes, self.folders, progress), nodes, processes, progress
-        )
+        return provide(nodes, self.cluster.docker.processes, self.folders, progress)
+
+
+def provide(
+    nodes: Sequence[str], processes: Processes, folders: Folders, progress: Progress
+) -> Image:
+    """Build the plugin's image where need be, and stream it into nodes that are containers."""
+    return load(build_plugin_image(processes, folders, progress), nodes, processes, progress)
 
 
 def load(

@@ -26,6 +26,13 @@ def test_record_is_read_as_it_was_written(folder: LabFolder) -> None:
     assert folder.read() == RECORD
 
 
+def test_record_of_another_cluster_has_more(folder: LabFolder) -> None:
+    """Which nodes are the lab's, where the image is, and by what the cluster is known."""
+    record = Record("t-lab", "existing", "ready", "", ("a", "b"), "plugin:1", "uid")
+    folder.write(record)
+    assert folder.read() == record
+
+
 def test_folder_is_the_users_alone_and_has_the_mark(folder: LabFolder) -> None:
     """A kubeconfig will lie here; the mark is there before a node can mount it."""
     folder.write(RECORD)

@@ -1,44 +1,23 @@
 """What is left of an `up` that is refused, fails or is interrupted."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
 from lab.core.fleet import Fleet, Pool
-from lab.core.progress import Progress, Step
 from lab.host.processes import ProcessFailed
 from lab.install.order import Order
 from lab.install.site import Site
 from lab.install.up import bring_up
+from tests.unit.install.interrupting import Interrupting
 from tests.unit.install.orders import ORDER, STEPS
 from tests.unit.stand_ins.api_server import GPU, FakeApi
 from tests.unit.stand_ins.engine import FakeEngine
 
 pytestmark = pytest.mark.usefixtures("api")
-
-
-@dataclass(frozen=True)
-class Interrupting:
-    """A progress whose user presses Ctrl-C when a step begins."""
-
-    progress: Progress
-    at: str
-
-    @contextmanager
-    def step(self, title: str) -> Iterator[Step]:
-        """Raise what the signal's handler would."""
-        with self.progress.step(title) as step:
-            if title == self.at:
-                raise Interrupted("interrupted by SIGINT")
-            yield step
-
-    def note(self, text: str) -> None:
-        """Do as at any note."""
-        self.progress.note(text)
 
 
 def with_nodes(*names: str) -> Order:
