@@ -234,6 +234,22 @@ def test_what_was_written_is_removed(cdi: CdiFolder, path: Path) -> None:
     assert names_in(path) == ["nvidia.com-mig.json"]
 
 
+def test_a_file_may_go_as_it_is_removed(
+    cdi: CdiFolder, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who tidies up was quicker: it is gone, as was wanted."""
+    written = cdi.write(gpus("GPU-0"))
+    unlink = Path.unlink
+
+    def late(file: Path, *, missing_ok: bool) -> None:
+        unlink(file)
+        unlink(file, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", late)
+    cdi.remove(written)
+    assert names_in(path) == []
+
+
 def test_what_a_later_run_wrote_is_not_removed(cdi: CdiFolder, path: Path) -> None:
     """In a rolling update the new plugin writes before the old one ends."""
     written = cdi.write(gpus("GPU-0"))
