@@ -1,0 +1,39 @@
+"""A GPU that is no longer there, while a pod holds it."""
+
+from lab.harness import Lab, pod, scenario
+
+GPU = "nvidia.com/gpu"
+
+
+@scenario(
+    section="4.5.1",
+    fleet="h100-and-l4",
+    en="A GPU that falls off the bus is missing everywhere but in the pod that holds it",
+    zh="GPU 掉卡：节点上少了一张，占着它的 Pod 却照样显示 Running",
+    zh_why="""
+    掉卡之后 plugin 的列表里没有它了，capacity 和 allocatable 一起变小。
+    可是 Kubernetes 不会动那个 Pod：容器还在跑，里面的程序只会看到 CUDA 报错，
+    要靠 operator 或者程序自己的健康检查来发现。
+    账上它仍然占着那张卡，所以卡插回来也不会分给别人，直到这个 Pod 走了为止。
+    """,
+    tags=("health", "vendors"),
+)
+def gpu_falls_off_the_bus(lab: Lab) -> None:
+    """What is not there leaves the plugin's list, so capacity falls as well.
+
+    The pod is not touched: its program gets errors from CUDA, and Kubernetes calls it Running. It
+    has to be found by somebody, an operator or a probe. In the kubelet's accounts it holds the
+    card, so that the card is nobody else's when it is back. Source: Kubernetes,
+    pkg/kubelet/cm/devicemanager/manager.go, genericDeviceUpdateCallback.
+    """
+    node = lab.node("l4-0")
+    holder = lab.submit(pod("holder", limits={GPU: 1}, node=node.name))
+    lab.expect(holder).running()
+    (lost,) = lab.expect(holder).devices() or ()
+    node.unplug(lost)
+    lab.expect(node).capacity(1).allocatable(1)
+    lab.expect(holder).stays_as_it_is(lasting=3)
+    node.plug(lost)
+    lab.expect(node).capacity(2).allocatable(2)
+    other = lab.submit(pod("other", limits={GPU: 1}, node=node.name))
+    lab.expect(other).running().holds_devices(1).sees_only_its_devices()
