@@ -18,7 +18,8 @@ from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
 from lab.harness.expectations.replicas import ReplicasExpectation
-from lab.harness.node import NodeHandle, only_resource
+from lab.harness.node import NodeHandle
+from lab.harness.one_node import only_resource
 from lab.harness.policies import Policies
 from lab.harness.view import View
 from lab.install.deployment import DAEMON_SET_PATH
