@@ -1,6 +1,7 @@
 """`gpulab image`."""
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -35,6 +36,28 @@ def build_node(output: str) -> None:
     click.echo(f"{built.reference}  {built.size / 1e6:.0f} MB, Kubernetes {built.kubernetes}")
     click.echo(f"what went into it: {built.manifest}")
     click.echo("\nNext:\n  gpulab up")
+
+
+@image.command("build-plugin")
+@output_option
+def build_plugin(output: str) -> None:
+    """Build the device plugin's image, for a registry that your own cluster pulls from."""
+    from lab.cli.program import program
+    from lab.cli.site import this_site
+    from lab.images.plugin import build_plugin_image
+
+    site = this_site()
+    built = build_plugin_image(site.processes, site.folders, site.progress)
+    if output == "json":
+        facts = {"reference": built.reference, "bytes": built.size, "archive": str(built.archive)}
+        click.echo(json.dumps(facts, indent=2))
+        return
+    click.echo(f"{built.reference}  {built.size / 1e6:.0f} MB")
+    click.echo("\nNext, with a place in your registry for REF:")
+    click.echo(f"  docker load --input {shlex.quote(str(built.archive))}")
+    click.echo(f"  docker tag {built.reference} REF")
+    click.echo("  docker push REF")
+    click.echo(f"  {program()} up --kubeconfig FILE --plugin-image REF")
 
 
 def _facts(built: "NodeImage") -> dict[str, str | int]:

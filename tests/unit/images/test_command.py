@@ -1,4 +1,4 @@
-"""`gpulab image build-node`, as it is typed."""
+"""`gpulab image`, as it is typed."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,9 @@ from click.testing import CliRunner
 
 from lab.cli.main import COMMANDS, gpulab
 from lab.core.exit_codes import ExitCode
-from lab.images import node
+from lab.images import node, plugin
 from lab.images.node import NodeImage
+from lab.images.plugin import PluginImage
 
 BUILT = NodeImage("gpu-lab/node:v1-abc", 718_000_000, "v1.36.3", Path("/cache/abc.json"))
 
@@ -41,6 +42,39 @@ def test_tools_get_json() -> None:
         "bytes": 718_000_000,
         "kubernetes": "v1.36.3",
         "manifest": "/cache/abc.json",
+    }
+
+
+@pytest.fixture
+def plugin_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the plugin's image be there already."""
+    image = PluginImage("localhost/plugin:abc", Path("/my cache/image.tar"), 74_000_000)
+    monkeypatch.setattr(plugin, "build_plugin_image", lambda *_: image)
+
+
+@pytest.mark.usefixtures("plugin_built")
+def test_people_are_told_how_the_plugins_image_gets_into_a_registry() -> None:
+    """For a cluster of their own, which pulls it from there."""
+    result = CliRunner().invoke(gpulab, ["image", "build-plugin"])
+    assert result.stdout == (
+        "localhost/plugin:abc  74 MB\n"
+        "\n"
+        "Next, with a place in your registry for REF:\n"
+        "  docker load --input '/my cache/image.tar'\n"
+        "  docker tag localhost/plugin:abc REF\n"
+        "  docker push REF\n"
+        "  gpulab up --kubeconfig FILE --plugin-image REF\n"
+    )
+
+
+@pytest.mark.usefixtures("plugin_built")
+def test_tools_are_told_where_the_plugins_image_is() -> None:
+    """As an archive, which needs no engine."""
+    result = CliRunner().invoke(gpulab, ["image", "build-plugin", "--output", "json"])
+    assert json.loads(result.stdout) == {
+        "reference": "localhost/plugin:abc",
+        "bytes": 74_000_000,
+        "archive": "/my cache/image.tar",
     }
 
 
