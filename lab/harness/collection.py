@@ -60,6 +60,12 @@ def fleet_named(name: str) -> Fleet:
         return load_fleet(Path(path))
 
 
+def fleet_names() -> tuple[str, ...]:
+    """Return the names of the fleets in scenarios/fleets."""
+    files = resources.files(_PACKAGE).joinpath("fleets").iterdir()
+    return tuple(sorted(each.name.removesuffix(".yaml") for each in files))
+
+
 def _in(module: str) -> Scenario:
     found = importlib.import_module(f"{_PACKAGE}.{module}")
     own = [each for each in vars(found).values() if isinstance(each, Scenario)]

@@ -12,14 +12,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from filelock import FileLock, Timeout
 
 from fake_plugin.files.replacement import replace as replace_file
-from lab.core.errors import LabError, NotReady
+from lab.core.errors import Interrupted, LabError, NotReady
 from lab.core.fleet import Fleet, dump_fleet
-from lab.install.status import RunningLab
+from lab.install.backend import NoPlace
+
+if TYPE_CHECKING:
+    from lab.install.status import RunningLab
 
 #: How long to wait before looking again for a lab that another process has given back.
 _LOOK_SECONDS: Final = 0.2
@@ -27,13 +30,16 @@ _PRIVATE: Final = 0o600
 
 
 class Maker(Protocol):
-    """Makes labs and takes them away, whatever they run on."""
+    """Makes labs and takes them away, whatever they run on.
 
-    def make(self, name: str, fleet: Fleet) -> RunningLab:
+    Raises `NoPlace` for a fleet that does not fit: nothing has changed then.
+    """
+
+    def make(self, name: str, fleet: Fleet) -> "RunningLab":
         """Make a lab with a fleet."""
         ...
 
-    def take(self, name: str, fleet: Fleet | None) -> RunningLab:
+    def take(self, name: str, fleet: Fleet | None) -> "RunningLab":
         """Return a lab that is there, with another fleet placed on it if one is given."""
         ...
 
@@ -67,47 +73,69 @@ class Leases:
     maker: Maker
 
     @contextmanager
-    def lease(self, fleet: Fleet, test: str) -> Iterator[RunningLab]:
+    def lease(self, fleet: Fleet, test: str) -> Iterator["RunningLab"]:
         """Have a lab with this fleet inside the block, and nobody else with it.
 
         One on which the last test did not end as it should is made anew. Raises the error of who
-        makes the lab, and `SetupFailedBefore` where one could not be made before.
+        makes the lab, `NoPlace` for a fleet that does not fit there, and `SetupFailedBefore` where
+        no lab could be made before.
         """
         with self._free(dump_fleet(fleet)) as number:
             lab = self._lab(number, fleet, test)
             yield lab
             self._write(number, replace(self._read(number), test=""))
 
-    def names(self) -> tuple[str, ...]:
-        """Return the labs that were made, or begun."""
-        return tuple(self._name(each) for each in range(self.most) if self._file(each).exists())
+    def take_down(self) -> None:
+        """Take all labs down; raises what the maker raises, and knows of the rest still."""
+        for number in range(self.most):
+            if self._file(number).exists():
+                self.maker.take_down(self._name(number))
+                self._file(number).unlink()
 
-    def _lab(self, number: int, fleet: Fleet, test: str) -> RunningLab:
+    def _lab(self, number: int, fleet: Fleet, test: str) -> "RunningLab":
         name, wanted = self._name(number), dump_fleet(fleet)
         known = self._read(number) if self._file(number).exists() else None
         if known and known.test:
+            self._refuse_another_try()
             self.maker.take_down(name)
             known = None
         self._write(number, Entry(test=test))
-        if known is None:
-            lab = self._made(name, fleet)
-        else:
-            lab = self.maker.take(name, None if known.fleet == wanted else fleet)
+        try:
+            lab = self._taken(name, known, fleet) if known else self._made(name, fleet)
+        except NoPlace:
+            self._write(number, known) if known else self._file(number).unlink()
+            raise
         self._write(number, Entry(wanted, test))
         return lab
 
-    def _made(self, name: str, fleet: Fleet) -> RunningLab:
-        if self._failure.exists():
-            raise SetupFailedBefore(
-                "no lab could be made for an earlier test of this run",
-                seen=self._failure.read_text(encoding="utf-8"),
-                remedy="see the first error of the run",
-            )
+    def _taken(self, name: str, known: Entry, fleet: Fleet) -> "RunningLab":
+        return self.maker.take(name, None if known.fleet == dump_fleet(fleet) else fleet)
+
+    def _made(self, name: str, fleet: Fleet) -> "RunningLab":
+        self._refuse_another_try()
         try:
             return self.maker.make(name, fleet)
-        except LabError as error:
-            self._failure.write_text(error.render(), encoding="utf-8")
+        except (NoPlace, Interrupted):
             raise
+        except LabError as error:
+            try:
+                with self._failure.open("x", encoding="utf-8") as file:
+                    file.write(error.render())
+            except FileExistsError:
+                # Two were made side by side: the error is told once.
+                raise self._failed_before() from error
+            raise
+
+    def _refuse_another_try(self) -> None:
+        if self._failure.exists():
+            raise self._failed_before()
+
+    def _failed_before(self) -> SetupFailedBefore:
+        return SetupFailedBefore(
+            "no lab could be made for an earlier test of this run",
+            seen=self._failure.read_text(encoding="utf-8"),
+            remedy="see the first error of the run",
+        )
 
     @contextmanager
     def _free(self, wanted: str) -> Iterator[int]:
@@ -121,14 +149,20 @@ class Leases:
             lock.release()
 
     def _hold_one(self, wanted: str) -> tuple[int, FileLock] | None:
-        for number in sorted(range(self.most), key=lambda each: self._cost(each, wanted)):
-            lock = FileLock(self.folder / f"lab-{number}.lock", timeout=0)
+        for number in sorted(self._candidates(), key=lambda each: self._cost(each, wanted)):
+            lock = FileLock(self._lock(number), timeout=0)
             try:
                 lock.acquire()
             except Timeout:
                 continue
             return number, lock
         return None
+
+    def _candidates(self) -> list[int]:
+        """Return the labs that can be had; where one could not be made, those that there are."""
+        every = [*range(self.most)]
+        there = [each for each in every if self._file(each).exists() and self._read(each).fleet]
+        return there if there and self._failure.exists() else every
 
     def _cost(self, number: int, wanted: str) -> int:
         if not self._file(number).exists():
@@ -144,6 +178,9 @@ class Leases:
 
     def _file(self, number: int) -> Path:
         return self.folder / f"lab-{number}.json"
+
+    def _lock(self, number: int) -> Path:
+        return self.folder / f"lab-{number}.lock"
 
     def _read(self, number: int) -> Entry:
         return Entry(**json.loads(self._file(number).read_text(encoding="utf-8")))

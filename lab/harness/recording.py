@@ -38,6 +38,11 @@ class Recording:
         self._verdict: Verdict = "passed"
         self._report = ""
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the test is known to have failed."""
+        return self._verdict == "failed"
+
     @contextmanager
     def result(self) -> Iterator[None]:
         """Write the result when the block has ended, be it by an error."""

@@ -12,11 +12,13 @@ import pytest
 from lab.core.errors import NotReady, UsageError
 from lab.core.fleet import Fleet
 from lab.harness.leasing import Leases, SetupFailedBefore
+from lab.install.backend import NoPlace
 from lab.install.status import RunningLab
 
 ONE = Fleet.default()
 OTHER = replace(ONE, pools=(replace(ONE.pools[0], count=7),))
 BROKEN = NotReady("there is no Docker here")
+NO_PLACE = NoPlace("the fleet needs 9 workers")
 
 
 @dataclass
@@ -25,10 +27,12 @@ class Made:
 
     told: list[str] = field(default_factory=list)
     error: Exception | None = None
+    meanwhile: Callable[[], None] = lambda: None
 
     def make(self, name: str, fleet: Fleet) -> RunningLab:
         """Make a lab, or fail."""
         self.told.append(f"make {name} {fleet.pools[0].count}")
+        self.meanwhile()
         if self.error:
             raise self.error
         return cast("RunningLab", name)
@@ -140,9 +144,64 @@ def test_a_fleet_that_does_not_fit_is_the_matter_of_its_test(
     assert maker.told[-2:] == ["take down t-0", "make t-0 2"]
 
 
-def test_labs_that_were_begun_are_known(leases: Callable[[int], Leases], maker: Made) -> None:
-    """Whoever takes them down at the end finds half a lab, too."""
+def test_a_fleet_without_a_place_leaves_the_lab_as_it_is(
+    leases: Callable[[int], Leases], maker: Made
+) -> None:
+    """Nothing has changed there, so the next test takes the lab with the fleet that it has."""
+    with leases(1).lease(ONE, "first"):
+        pass
+    maker.error = NO_PLACE
+    with pytest.raises(NoPlace), leases(1).lease(OTHER, "second"):
+        pytest.fail("there is no place for it")
+    with leases(1).lease(ONE, "third"):
+        pass
+    assert maker.told == ["make t-0 2", "place t-0 7", "take t-0"]
+
+
+def test_a_first_fleet_without_a_place_is_no_failure_of_the_setup(
+    leases: Callable[[int], Leases], maker: Made
+) -> None:
+    """The next one may fit."""
+    maker.error = NO_PLACE
+    with pytest.raises(NoPlace), leases(1).lease(OTHER, "first"):
+        pytest.fail("there is no place for it")
+    maker.error = None
+    with leases(1).lease(ONE, "second"):
+        pass
+    assert maker.told == ["make t-0 7", "make t-0 2"]
+
+
+def test_of_two_that_fail_side_by_side_one_is_told(
+    leases: Callable[[int], Leases], maker: Made, tmp_path: Path
+) -> None:
+    """Both workers began a lab before either knew."""
+
+    def meanwhile() -> None:
+        (tmp_path / "failure.txt").write_text("told by another worker")
+
+    maker.meanwhile, maker.error = meanwhile, BROKEN
+    with pytest.raises(SetupFailedBefore) as raised, leases(2).lease(ONE, "second"):
+        pytest.fail("there is no lab")
+    assert raised.value.seen == "told by another worker"
+
+
+def test_where_another_lab_could_not_be_made_a_test_waits_for_one(
+    leases: Callable[[int], Leases], maker: Made
+) -> None:
+    """One lab is slower than two, and better than none."""
+    with leases(2).lease(ONE, "first"):
+        maker.error = BROKEN
+        with suppress(NotReady), leases(2).lease(ONE, "second"):
+            pytest.fail("there is no second lab")
+    with leases(2).lease(ONE, "third") as lab:
+        assert lab == cast("RunningLab", "t-0")
+
+
+def test_labs_that_were_begun_are_taken_down(leases: Callable[[int], Leases], maker: Made) -> None:
+    """Half a lab is something, too; afterwards there is nothing more to do."""
     maker.error = BROKEN
     with suppress(NotReady), leases(3).lease(ONE, "test"):
         pytest.fail("there is no lab")
-    assert leases(3).names() == ("t-0",)
+    leases(3).take_down()
+    leases(3).take_down()
+    assert maker.told == ["make t-0 2", "take down t-0"]

@@ -1,0 +1,131 @@
+"""The labs that the tests of one process have, on whichever cluster the run is to use."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from filelock import FileLock
+
+from lab.core.fleet import Fleet
+from lab.harness.leasing import Leases
+from lab.harness.makers import OwnLabs, UsedLab, logged_site
+from lab.harness.pytest_plugin.options import Keep, Settings
+from lab.harness.pytest_plugin.runs import USED, RunFolder
+from lab.install.order import Order
+
+if TYPE_CHECKING:
+    from lab.harness.leasing import Maker
+
+_OWN: Final = "own"
+#: How long devices may take to come.
+_DEVICES_SECONDS: Final = 180.0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where labs are: `leases` hand them out.
+
+    `stays` says that what a test leaves behind is there after the run, `is_lent` that the cluster
+    may go with the session of the last process that uses it, so that labs leave it before.
+    """
+
+    leases: Leases
+    keep: Keep
+    stays: bool
+    is_lent: bool = False
+
+    @contextmanager
+    def used(self, user: str) -> Iterator["Cluster"]:
+        """Use it inside the block; of all processes that do so, the last one leaves it."""
+        if not self.is_lent:
+            yield self
+            return
+        mine = self._folder / f"{user}.user"
+        with self._users():
+            mine.touch()
+        try:
+            yield self
+        finally:
+            with self._users():
+                mine.unlink(missing_ok=True)
+                if not any(self._folder.glob("*.user")) and not self._is_kept:
+                    self.leases.take_down()
+
+    def note_failure(self) -> None:
+        """Remember that a test has failed here."""
+        self._failed.touch()
+
+    @property
+    def _is_kept(self) -> bool:
+        return self.keep == "always" or (self.keep == "failed" and self._failed.exists())
+
+    @property
+    def _failed(self) -> Path:
+        return self._folder / "failed"
+
+    @property
+    def _folder(self) -> Path:
+        return self.leases.folder
+
+    def _users(self) -> FileLock:
+        return FileLock(self._folder / "users.lock")
+
+
+def cluster_for(
+    settings: Settings, kubeconfig: Path | None, folder: RunFolder, workers: int
+) -> Cluster:
+    """Return the cluster that the settings, or a fixture's kubeconfig, ask for.
+
+    One of kind has so many workers. Raises `NotReady` where there can be no files.
+    """
+    site = logged_site()
+    if settings.use:
+        used = UsedLab(settings.use, site)
+        return Cluster(_leases(folder, USED, 1, used), settings.keep, stays=True)
+    if kubeconfig and settings.backend != "kind":
+        maker = OwnLabs(_on(kubeconfig, settings), site)
+        leases = _leases(folder, _group(kubeconfig, settings.context), 1, maker)
+        return Cluster(leases, settings.keep, stays=True, is_lent=True)
+    maker = OwnLabs(_on_kind(settings, workers), site)
+    return Cluster(_leases(folder, _OWN, settings.clusters, maker), settings.keep, stays=False)
+
+
+def _leases(folder: RunFolder, group: str, most: int, maker: "Maker") -> Leases:
+    return Leases(f"{folder.name}-{group}", folder.group(group), most, maker)
+
+
+def _group(kubeconfig: Path, context: str | None) -> str:
+    """Return a name for a cluster that all processes of a run agree on."""
+    # One that is not there is refused when a lab is put on its cluster.
+    text = kubeconfig.read_bytes() if kubeconfig.is_file() else bytes(kubeconfig)
+    return hashlib.sha256(text + (context or "").encode()).hexdigest()[:6]
+
+
+def _on(kubeconfig: Path, settings: Settings) -> Order:
+    return Order(
+        "",
+        Fleet.default(),
+        kind_config=None,
+        node_image=None,
+        timeout=_DEVICES_SECONDS,
+        backend="existing",
+        kubeconfig=kubeconfig,
+        context=settings.context,
+        nodes=settings.nodes,
+        plugin_image=settings.plugin_image,
+    )
+
+
+def _on_kind(settings: Settings, workers: int) -> Order:
+    return Order(
+        "",
+        Fleet.default(),
+        kind_config=None,
+        node_image=settings.node_image,
+        timeout=_DEVICES_SECONDS,
+        backend=settings.backend,
+        workers=workers,
+    )

@@ -1,0 +1,148 @@
+"""What the plugin knows of the run that its process is a part of.
+
+A run has one main process, which collects the results, and with pytest-xdist workers, in which the
+tests are. Labs are made by whoever has a test that needs one, and taken down once, at the end, by
+the main process: that one is there even when a worker has crashed.
+"""
+
+import os
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from lab.harness.pytest_plugin.options import Settings
+from lab.harness.pytest_plugin.signals import Interruptions
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+    from lab.harness.pytest_plugin.clusters import Cluster
+    from lab.harness.pytest_plugin.runs import RunFolder
+
+#: By this name a worker learns which run it belongs to.
+INPUT: Final = "gpu_lab_run"
+#: A worker that is told to end has so many seconds for it.
+_ENDING_SECONDS: Final = 60.0
+
+
+@dataclass
+class LabSession:
+    """One process of a run; `run` is the run's name, `is_main` says whether there is none above."""
+
+    settings: Settings
+    run: str
+    is_main: bool
+    user: str = "main"
+    #: How many workers a cluster needs for all fleets of the run.
+    workers: int = 1
+    interrupted: bool = False
+    pids: list[int] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    interruptions: Interruptions = field(default_factory=Interruptions)
+    _held: "list[FileLock]" = field(default_factory=list)
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> "LabSession":
+        """Return what a process starts with; raises `pytest.UsageError`."""
+        settings = Settings.of(config)
+        given = getattr(config, "workerinput", None)
+        if given is None:
+            from lab.harness.pytest_plugin.runs import new_name  # noqa: PLC0415 - see below
+
+            return cls(settings, new_name(), is_main=True)
+        return cls(settings, given[INPUT], is_main=False, user=given["workerid"])
+
+    @property
+    def folder(self) -> "RunFolder":
+        """The run's files."""
+        # Loaded where a test wants a lab: this is in every project that has gpu-lab installed.
+        from lab.harness.pytest_plugin.runs import RunFolder  # noqa: PLC0415 - see above
+
+        return RunFolder.of(self.run)
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether a process of the run has tests that want labs."""
+        return self.folder.path.exists()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether this is the main process of a run whose tests want labs."""
+        return bool(self._held)
+
+    def announce(self, workers: int) -> None:
+        """Let it be known that tests of the run want labs."""
+        from lab.core.errors import LabError  # noqa: PLC0415 - as above
+
+        self.workers = workers
+        self.interruptions.heed()
+        try:
+            self.folder.make()
+        except LabError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def begin(self) -> None:
+        """Stand for the run's labs, and take down those of runs that were killed."""
+        from filelock import Timeout  # noqa: PLC0415 - as above
+
+        from lab.harness.pytest_plugin.ending import take_down_dead_runs  # noqa: PLC0415 - as above
+        from lab.harness.pytest_plugin.runs import alone_with  # noqa: PLC0415 - as above
+
+        if self.has_begun:
+            return
+        self.interruptions.heed()
+        self._held.append(self.folder.live())
+        if self.settings.use:
+            try:
+                self._held.append(alone_with(self.settings.use))
+            except Timeout as error:
+                raise pytest.UsageError(
+                    f"--lab-use {self.settings.use}: another run of pytest uses this lab"
+                ) from error
+        self.notes += take_down_dead_runs(self.folder)
+
+    def cluster(self, kubeconfig: Path | None) -> "Cluster":
+        """Return where this process finds labs; raises `LabError`."""
+        from lab.harness.pytest_plugin.clusters import cluster_for  # noqa: PLC0415 - as above
+
+        return cluster_for(self.settings, kubeconfig, self.folder, self.workers)
+
+    def end_workers(self) -> None:
+        """Where workers are at work on labs still, have them end, and wait until they have."""
+        from lab.harness.pytest_plugin.ending import are_free  # noqa: PLC0415 - as above
+
+        if are_free(self.folder, 0):
+            return
+        for pid in self.pids:
+            try:
+                os.kill(pid, signal.SIGTERM)
+            except ProcessLookupError:
+                continue
+        are_free(self.folder, _ENDING_SECONDS)
+
+    def end(self, *, failed: bool) -> None:
+        """Take down what the run has made, or keep it if that is asked for."""
+        from lab.harness.pytest_plugin.ending import end_run  # noqa: PLC0415 - as above
+
+        keep = self.settings.keep == "always" or (self.settings.keep == "failed" and failed)
+        with self.interruptions.held_off():
+            self.kept, failures = end_run(self.folder, keep=keep)
+        self.failures += failures
+        for lock in self._held:
+            lock.release()
+        self._held.clear()
+
+    def leaves(self, session: pytest.Session, *, failed: bool, stays: bool) -> bool:
+        """Whether a test's lab is left as it is: it goes anyway, or somebody wants to see it."""
+        looked_at = failed and self.settings.keep != "never" and bool(session.shouldfail)
+        return looked_at or (self.interrupted and not stays)
+
+
+#: The property of a report that says where the evidence of a failure is.
+EVIDENCE: Final = "gpu_lab.evidence"
+SESSION: Final = pytest.StashKey[LabSession]()

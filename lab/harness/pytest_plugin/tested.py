@@ -1,0 +1,90 @@
+"""A lab in the hands of one test: got, given to it, and put right afterwards."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from lab.core.errors import LabError
+from lab.harness.leasing import SetupFailedBefore
+from lab.harness.namespace import name_for, opened
+from lab.harness.pytest_plugin.session import LabSession
+from lab.harness.pytest_plugin.wishes import Wish, wish_of
+from lab.harness.recording import Recording
+from lab.harness.running import as_it_was
+from lab.install.backend import NoPlace
+
+if TYPE_CHECKING:
+    from lab.harness.lab import Lab
+    from lab.harness.pytest_plugin.clusters import Cluster
+    from lab.install.status import RunningLab
+
+#: Of the test that has a lab just now.
+RECORDING: Final = pytest.StashKey[Recording]()
+
+
+class _Left(Exception):
+    """Ends the use of a lab that is left as it is."""
+
+
+@contextmanager
+def tested(item: pytest.Item, cluster: "Cluster", session: LabSession) -> "Iterator[Lab]":
+    """Have a lab for a test inside the block, and write down what comes of it.
+
+    The test is skipped where no lab could be had for it, and fails where it should have been.
+    """
+    with suppress(_Left), ExitStack() as stack:
+        with _in_its_own_words():
+            running = _leased(stack, cluster, item)
+            lab = stack.enter_context(opened(running, name_for(item.name)))
+        recording = Recording(session.settings.evidence, lab, wish_of(item).test)
+        stack.enter_context(_in_its_own_words())
+        stack.enter_context(recording.result())
+        stack.enter_context(as_it_was(lab))
+        item.stash[RECORDING] = recording
+        yield lab
+        del item.stash[RECORDING]
+        if recording.has_failed:
+            cluster.note_failure()
+        if session.leaves(item.session, failed=recording.has_failed, stays=cluster.stays):
+            lab.afterwards.leave()
+            raise _Left("the run has ended")
+        recording.look()
+
+
+@contextmanager
+def _in_its_own_words() -> Iterator[None]:
+    """Report what goes wrong with a lab without the lines of the lab's code."""
+    try:
+        yield
+    except LabError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+
+
+def _leased(stack: ExitStack, cluster: "Cluster", item: pytest.Item) -> "RunningLab":
+    """Return a lab that is the test's until the stack ends; skip one that cannot have one."""
+    wish = wish_of(item)
+    try:
+        running = stack.enter_context(cluster.leases.lease(wish.fleet, wish.test))
+    except SetupFailedBefore:
+        pytest.skip("the lab could not be set up: see the first error")
+    except NoPlace as error:
+        pytest.skip(error.what)
+    if reason := _why_not(running, wish):
+        # Given back as it is: nothing is wrong with it.
+        stack.close()
+        pytest.skip(reason)
+    record = running.record
+    facts = {"backend": record.backend, "lab": record.name, "kubernetes": running.client.version()}
+    item.user_properties += [(f"gpu_lab.{key}", value) for key, value in facts.items()]
+    return running
+
+
+def _why_not(running: "RunningLab", wish: Wish) -> str:
+    """Return why a test does not apply to a lab, "" where it does."""
+    backend = running.record.backend
+    if wish.backends and backend not in wish.backends:
+        return f"it holds on {', '.join(wish.backends)}, and the lab is on {backend}"
+    lacking = sorted(wish.needs - running.access.can)
+    return f"the backend {backend} cannot {', '.join(lacking)} here" if lacking else ""
