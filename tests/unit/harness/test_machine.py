@@ -1,0 +1,105 @@
+"""What a test does to a node as a machine, and how that is undone."""
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from lab.cluster.kubelet_config import FILE
+from lab.core.errors import TimedOut
+from lab.harness.afterwards import Afterwards
+from lab.harness.machine import Machine
+from lab.host.processes import Finished
+from tests.unit.harness.cluster import GPU, Cluster
+
+if TYPE_CHECKING:
+    from lab.install.status import RunningLab
+
+BEFORE = "topologyManagerPolicy: none\n"
+
+
+@dataclass
+class Here:
+    """A node whose commands run on this machine, and whose kubelet restarts at once."""
+
+    configuration: Path
+    started_with: list[str] = field(default_factory=list)
+    registered: bool = True
+
+    def run(self, node: str, command: Sequence[str], *, check: bool = True) -> Finished:
+        """Run a command."""
+        del node
+        here = [str(self.configuration) if each == FILE else each for each in command]
+        ended = subprocess.run(here, capture_output=True, text=True, check=check)
+        return Finished(tuple(here), ended.returncode, ended.stdout, ended.stderr, 0.0)
+
+    def facts(self) -> object:
+        """Say what its plugin says."""
+        resource = SimpleNamespace(name=GPU, registered=self.registered)
+        return SimpleNamespace(ready=self.registered, resources=(resource,))
+
+
+class Restarted(Machine):
+    """A machine whose kubelet reads its configuration, and no more."""
+
+    def restart_kubelet(self) -> None:
+        """Note what the kubelet reads."""
+        access: Any = self.access
+        access.started_with.append(access.configuration.read_text())
+
+    @property
+    def reading(self) -> Any:  # noqa: ANN401 - stands for a plugin
+        """Return its plugin."""
+        return self.access
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Here:
+    """Return a node with a configuration."""
+    file = tmp_path / "config.yaml"
+    file.write_text(BEFORE)
+    return Here(file)
+
+
+@pytest.fixture
+def machine(cluster: Cluster, here: Here) -> Machine:
+    """Return that node as a test has it."""
+    running: Any = SimpleNamespace(access=here, record=SimpleNamespace(name="t"))
+    return Restarted(cast("RunningLab", running), cluster.view, Afterwards(), "w", ())
+
+
+def test_a_kubelet_starts_with_a_setting_and_then_without(machine: Machine, here: Here) -> None:
+    """However often it was set: the configuration of before is back, and read."""
+    with machine.afterwards:
+        machine.configure_kubelet(topologyManagerPolicy="restricted")
+        machine.configure_kubelet(topologyManagerPolicy="best-effort")
+    said = [each.removeprefix("topologyManagerPolicy: ").strip() for each in here.started_with]
+    assert said == ["restricted", "best-effort", "none"]
+    assert here.configuration.read_text() == BEFORE
+
+
+def test_a_plugin_that_does_not_register_again_is_told(machine: Machine, here: Here) -> None:
+    """With the resource that the kubelet does not watch."""
+    here.registered = False
+    with pytest.raises(TimedOut, match="the plugin did not register again within 90 s") as raised:
+        machine.configure_kubelet(topologyManagerPolicy="restricted")
+    assert raised.value.seen == f"not registered: {GPU}"
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_a_hidden_file_comes_back(machine: Machine, tmp_path: Path, *, by_hand: bool) -> None:
+    """By hand, or when the test is over; the second time does nothing."""
+    file = tmp_path / "cdi.json"
+    file.write_text("{}")
+    with machine.afterwards:
+        machine.hide(str(file))
+        assert not file.exists()
+        if by_hand:
+            machine.bring_back(str(file))
+            assert file.exists()
+    assert file.read_text() == "{}"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["cdi.json", "config.yaml"]
