@@ -41,7 +41,7 @@ node-image: $(RUN) ## Build a kind node image from source, where none can be pul
 	@$(BIN)/gpulab image build-node $(ARGS)
 
 .PHONY: test
-test: lint types layers unit kind ## Run everything that a change must pass
+test: lint types layers unit kind e2e ## Run everything that a change must pass
 
 .PHONY: lint
 lint: $(DEV) ## Check style and formatting
@@ -63,6 +63,12 @@ unit: $(DEV) ## Run the tests that need no Docker
 .PHONY: kind
 kind: $(DEV) ## Run the tests on real kind clusters (GPULAB_REQUIRE=kind: no skipping)
 	$(BIN)/pytest tests/kind $(ARGS)
+
+# Groups are made, and put in their order, by tests/e2e itself.
+SIDE_BY_SIDE := --dist loadgroup --no-loadscope-reorder
+.PHONY: e2e
+e2e: $(DEV) ## Run every scenario on real kind clusters
+	$(BIN)/pytest tests/e2e -n 3 --lab-clusters 3 $(SIDE_BY_SIDE) $(ARGS)
 
 .PHONY: check-kubelet
 check-kubelet: $(DEV) ## Compare the device manager with Kubernetes' own (Linux, Go or PyPI's)

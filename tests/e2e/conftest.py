@@ -1,0 +1,34 @@
+"""Every scenario on labs that the pytest plugin makes, as any project's tests have them.
+
+Where no lab can be made these tests are skipped with the reason; with GPULAB_REQUIRE=kind in the
+environment that is a failure.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+DOCTOR = (sys.executable, "-m", "lab.cli.main", "doctor", "--output", "json")
+
+
+@pytest.fixture(scope="session")
+def lab_kubeconfig(pytestconfig: pytest.Config) -> str | None:
+    """Return the kubeconfig that was named; without one, require that kind can run here."""
+    given: str | None = pytestconfig.getoption("lab_kubeconfig")
+    if not given and not pytestconfig.getoption("lab_use"):
+        _require_kind()
+    return given
+
+
+def _require_kind() -> None:
+    report = json.loads(subprocess.run(DOCTOR, check=False, capture_output=True).stdout)
+    failed = [each for each in report["findings"] if each["state"] == "fail"]
+    if not failed:
+        return
+    reason = "; ".join(f"{each['name']}: {each['measured']}" for each in failed)
+    if os.environ.get("GPULAB_REQUIRE") == "kind":
+        pytest.fail(f"GPULAB_REQUIRE=kind, but no kind cluster can run here: {reason}")
+    pytest.skip(f"no kind cluster can run here: {reason}")
