@@ -70,8 +70,13 @@ def _memory(fleet: Fleet) -> str:
     return f"{50 + most // 1000}Mi"
 
 
-def deploy(client: "Client", fleet: Fleet, image: Image, token: str) -> Rollout:
-    """Label and taint the nodes, apply the plugin's objects, and return what to wait for."""
+def deploy(
+    client: "Client", fleet: Fleet, image: Image, token: str, earlier: Fleet | None = None
+) -> Rollout:
+    """Label and taint the nodes, apply the plugin's objects, and return what to wait for.
+
+    That is what the fleet has, and the end of what an earlier one had.
+    """
     for node in fleet.nodes():
         name = str(node.node_name)
         client.label_node(name, {NODE_LABEL: "true", _POOL_LABEL: node.pool})
@@ -81,7 +86,7 @@ def deploy(client: "Client", fleet: Fleet, image: Image, token: str) -> Rollout:
     for manifest in applied:
         client.apply(manifest)
     annotations = applied[-1]["spec"]["template"]["metadata"]["annotations"]
-    return Rollout(client, fleet, annotations[REVISION])
+    return Rollout(client, fleet, annotations[REVISION], earlier)
 
 
 def objects() -> tuple[Manifest, ...]:

@@ -44,7 +44,7 @@ def place(
         # First, so that one who is interrupted here knows the next time what is the lab's own.
         lab.folder.write_text(lab.folder.fleet, dump_fleet(placed))
         token = lab.folder.control_token()
-        rollout = deployment.deploy(lab.client, placed, image, token)
+        rollout = deployment.deploy(lab.client, placed, image, token, earlier)
     _say_what_is_held_back(placed, progress)
     with progress.step("Waiting for the devices to become allocatable") as step:
         rollout.wait(timeout, step, lab.record.name)

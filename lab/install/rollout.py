@@ -26,16 +26,18 @@ Wanted = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class Rollout:
-    """What was deployed: a fleet, and the revision that its plugins' pods carry."""
+    """What was deployed: a fleet, the revision that its plugins' pods carry, the fleet before."""
 
     client: "Client"
     fleet: Fleet
     revision: str
+    earlier: Fleet | None = None
 
     def wait(self, timeout: float, step: Step, lab: str) -> None:
         """Wait until the nodes show what is wanted; raises `TimedOut` with what was last seen.
 
-        What the fleet's own faults hold back is not waited for.
+        What the fleet's own faults hold back is not waited for. What only the fleet before had is,
+        until it is gone: the scheduler would go on giving it out.
 
         For the plugins first: a node goes on showing the devices of the plugin before, and where a
         fleet has as many, the numbers would not tell.
@@ -43,7 +45,7 @@ class Rollout:
         ends = time.monotonic() + timeout
         late = self._wait_for_plugins(timeout, step)
         for nodes in self.client.node_changes(max(0, ends - time.monotonic())):
-            seen = [*missing(nodes, self._due), *late]
+            seen = [*missing(nodes, self._awaited), *late]
             if not seen:
                 return
             step.update(seen[0])
@@ -80,6 +82,19 @@ class Rollout:
     def _due(self) -> Wanted:
         # Every rule is looked at for every resource, and this is asked for at every change.
         return due_by(self.fleet)
+
+    @cached_property
+    def _awaited(self) -> Wanted:
+        """What is due, and none of what only the earlier fleet had."""
+        before = wanted_by(self.earlier) if self.earlier else {}
+        wanted = wanted_by(self.fleet)
+        gone = {
+            node: dict.fromkeys(devices.keys() - wanted.get(node, {}).keys(), 0)
+            for node, devices in before.items()
+        }
+        return {
+            node: {**gone.get(node, {}), **self._due.get(node, {})} for node in (*self._due, *gone)
+        }
 
 
 def wanted_by(fleet: Fleet) -> Wanted:

@@ -1,6 +1,7 @@
 """The wait for a fleet's plugins, and for its devices."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,33 @@ def test_devices_of_the_plugin_before_are_not_enough(
     with pytest.raises(TimedOut) as raised:
         rollout.wait(0.1, step, "t-lab")
     assert raised.value.seen.splitlines()[0] == NOT_READY
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "left"),
+    [
+        pytest.param("t-lab-worker", 0, id="gone"),
+        pytest.param("t-lab-worker", 3, id="still there"),
+        pytest.param("t-lab-control-plane", 3, id="still there on another node"),
+        pytest.param("t-lab-worker7", 0, id="the node has left"),
+    ],
+)
+def test_what_only_the_fleet_before_had_is_to_go(
+    rollout: Rollout, api: FakeApi, step: Step, elsewhere: str, left: int
+) -> None:
+    """The scheduler would go on giving it out."""
+    earlier = Fleet((Pool("a", 1, NPU, 3, node_names=(elsewhere,)),))
+    api.add(node("t-lab-worker", devices=2))
+    if left:
+        api.nodes[elsewhere]["status"]["allocatable"][NPU] = str(left)
+    api.pods = [plugin(NEW)]
+    switched = replace(rollout, earlier=earlier)
+    if not left:
+        switched.wait(30, step, "t-lab")
+        return
+    with pytest.raises(TimedOut) as raised:
+        switched.wait(0.1, step, "t-lab")
+    assert raised.value.seen.splitlines()[0] == f"{elsewhere}: {NPU} 3 of 0"
 
 
 @pytest.mark.parametrize("devices", [0, 1, 3])
