@@ -1,7 +1,7 @@
 """Steps 1 to 4: how a node came to have devices that the scheduler knows of."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pydantic import JsonValue
 
@@ -61,21 +61,25 @@ def _scan(seen: Observation) -> Step:
 def _register(seen: Observation) -> Step:
     calls = _before_scheduled(seen, seen.calls("Register"))
     accepted = [call for call in calls if call.code == "OK"]
-    if accepted:
-        last = {call.resource: call for call in accepted}
-        moment = Moment.exact(max(call.time for call in last.values()))
-        detail = Phrase.joined((Phrase.quoted(", ".join(last)), _again(len(accepted) - len(last))))
-        return Step(REGISTER, "done", moment, detail, "journal")
-    if not calls:
+    last = {call.resource: call.time for call in accepted}
+    others = [call for call in calls if call.resource not in last]
+    if others:
+        return _not_registered(seen, others[-1])
+    if not accepted:
         return _before_the_pod(seen, REGISTER, _unheard(seen, "journal"))
-    call = calls[-1]
-    moment, rule = Moment.exact(call.time), f" ({call.fault})" if call.fault else ""
+    detail = Phrase.joined((Phrase.quoted(", ".join(last)), _again(len(accepted) - len(last))))
+    return Step(REGISTER, "done", Moment.exact(max(last.values())), detail, "journal")
+
+
+def _not_registered(seen: Observation, call: Call) -> Step:
+    rule = f" ({call.fault})" if call.fault else ""
+    name = f"{call.resource}: " if len(seen.resources) > 1 else ""
     if call.is_open:
-        detail = Phrase(f"not accepted yet{rule}", f"尚未被接受{rule}")
-        return Step(REGISTER, "waiting", moment, detail, "journal")
-    refused = Phrase(f"not accepted: {call.code}{rule}", f"未被接受：{call.code}{rule}")
+        detail = Phrase(f"{name}not accepted yet{rule}", f"{name}尚未被接受{rule}")
+        return Step(REGISTER, "waiting", Moment.exact(call.time), detail, "journal")
+    refused = Phrase(f"{name}not accepted: {call.code}{rule}", f"{name}未被接受：{call.code}{rule}")
     detail = Phrase.joined((refused, _refusal(seen)))
-    return Step(REGISTER, "failed", moment, detail, "journal")
+    return Step(REGISTER, "failed", Moment.exact(call.time), detail, "journal")
 
 
 def _again(times: int) -> Phrase:
@@ -91,29 +95,47 @@ def _refusal(seen: Observation) -> Phrase:
 
 
 def _list(seen: Observation) -> Step:
-    registered = _registered(seen)
-    lists = [
-        call
-        for call in _before_scheduled(seen, seen.calls("ListAndWatch"))
-        if call.sent and not call.code and not call.is_open
-        if registered is None or call.time >= registered
+    sent = {name: lists for name in seen.resources if (lists := _lists(seen, name))}
+    if sent and sent.keys() == {*seen.resources}:
+        moment = Moment.exact(max(lists[0].time for lists in sent.values()))
+        several = len(sent) > 1
+        detail = Phrase.joined(
+            _sent(lists, f"{name}: " if several else "") for name, lists in sent.items()
+        )
+        return Step(LIST, "done", moment, detail, "journal")
+    streams = [
+        each for each in seen.calls("ListAndWatch") if each.is_open and each.resource not in sent
     ]
-    if lists:
-        first, last = lists[0], lists[-1]
-        detail = _listed(first)
-        if last is not first and last.answer != first.answer:
-            at, told = Moment.exact(last.time).text(first.time), _listed(last)
-            detail = Phrase(
-                f"{detail.en}; the last one before the pod, at {at}: {told.en}",
-                f"{detail.zh}；Pod 之前的最后一次在 {at}：{told.zh}",
-            )
-        return Step(LIST, "done", Moment.exact(first.time), detail, "journal")
-    streams = [call for call in seen.calls("ListAndWatch") if call.is_open]
     if streams:
         rule = f" ({streams[-1].fault})" if streams[-1].fault else ""
         detail = Phrase(f"asked for, and not sent yet{rule}", f"kubelet 已请求，尚未发送{rule}")
         return Step(LIST, "waiting", Moment.exact(streams[-1].time), detail, "journal")
     return _before_the_pod(seen, LIST, _unheard(seen, "journal"))
+
+
+def _lists(seen: Observation, resource: str) -> Sequence[Call]:
+    """Return the lists of a resource since it was registered, up to the pod."""
+    calls = _before_scheduled(seen, seen.calls("Register"))
+    own = [call.time for call in calls if call.code == "OK" and call.resource == resource]
+    return [
+        call
+        for call in _before_scheduled(seen, seen.calls("ListAndWatch"))
+        if call.resource == resource and call.sent and not call.code and not call.is_open
+        if not own or call.time >= own[-1]
+    ]
+
+
+def _sent(lists: Sequence[Call], name: str) -> Phrase:
+    """Return what the first list had, and the last one if that was another."""
+    first, last = lists[0], lists[-1]
+    detail = _listed(first)
+    if last.answer != first.answer:
+        at, told = Moment.exact(last.time).text(first.time), _listed(last)
+        detail = Phrase(
+            f"{detail.en}; the last one before the pod, at {at}: {told.en}",
+            f"{detail.zh}；Pod 之前的最后一次在 {at}：{told.zh}",
+        )
+    return Phrase(f"{name}{detail.en}", f"{name}{detail.zh}")
 
 
 def _allocatable(seen: Observation) -> Step:
@@ -131,7 +153,7 @@ def _allocatable(seen: Observation) -> Step:
     reported = node.heard if node.heard and (sent is None or node.heard > sent) else None
     ends = [seen.scheduled.latest, reported + _SECOND if reported else None]
     if _was_placed(seen):
-        moment = Moment.between(sent, min(filter(None, ends)))
+        moment = Moment.between(sent, min(filter(None, ends), default=None))
         detail = Phrase(f"now {counts.en}", f"现在为 {counts.zh}")
         return Step(ALLOCATABLE, "done", moment, detail, "node status")
     if all(shown.values()):
@@ -160,10 +182,6 @@ def _where(seen: Observation, detail: Phrase) -> Phrase:
         f"{seen.node}, one of {seen.peers} nodes that have it: {detail.en}",
         f"{seen.node}（共 {seen.peers} 个节点有此资源）：{detail.zh}",
     )
-
-
-def _registered(seen: Observation) -> datetime | None:
-    return _register(seen).moment.at
 
 
 def _before_scheduled(seen: Observation, calls: Iterator[Call]) -> Sequence[Call]:

@@ -87,7 +87,7 @@ def _see(
         return _not_started(seen, holders, CONTAINER)
     sights = [_sight(seen, each, found) for each in asked]
     detail = Phrase.joined(sight for sight, _ in sights)
-    sources = [source for _, source in sights]
+    sources: list[Source] = [source for _, source in sights] or [""]
     return Step(CONTAINER, "done", moment, detail, min(sources, key=_SOURCES.index))
 
 
@@ -120,18 +120,26 @@ def _sight(seen: Observation, asked: Asked, found: Sequence[Allocation]) -> tupl
             f"{asked.container}：{zh}，无从得知是哪些",
         )
         return unsure, ""
-    which = _variable(own, ids) or ", ".join(ids)
+    alone = sum(each.container == asked.container for each in asked_for(seen)) == 1
+    which = _variable(own, ids, alone=alone) or ", ".join(ids)
     printed = all(each in seen.pod_logs.get(asked.container, "") for each in ids)
     source: Source = "pod log" if printed else "pod status" if asked.ids else "journal"
     sight = Phrase(f"{asked.container}: {en}: {which}", f"{asked.container}：{zh}：{which}")
     return sight, source
 
 
-def _variable(own: Allocation | None, ids: Sequence[str]) -> str:
-    """Return the variable by which the devices are told to the container, "" where none does."""
+def _variable(own: Allocation | None, ids: Sequence[str], *, alone: bool) -> str:
+    """Return the variable by which the devices are told to the container, "" where none does.
+
+    The vendor's, if it has one. `alone` says that no other resource of the container may have set
+    the shorter one of the lab's: of two values the kubelet takes either.
+    """
+    found: dict[str, str] = {}
     for part in parts(own.call.answer, "container_responses") if own else ():
         variables = part.get("envs")
         for name, value in variables.items() if isinstance(variables, dict) else ():
             if all(each in str(value) for each in ids):
-                return f"{name}={value}"
-    return ""
+                found[name] = str(value)
+    names = sorted(found, key=len, reverse=not alone)
+    name = min(names, key=lambda each: each.startswith("GPULAB_"), default="")
+    return f"{name}={found[name]}" if name else ""

@@ -37,7 +37,7 @@ class Timeline:
             seen.name,
             seen.pod.phase if seen.pod else "",
             seen.node,
-            tuple((name, requests[name]) for name in seen.resources),
+            tuple((name, requests[name]) for name in seen.resources if name in requests),
             seen.at,
             (*offering(seen), *admission(seen), *start(seen)),
         )

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 _WIDE: Final = frozenset("WF")
-#: A line may end after a blank, `=`, `,` or a Chinese character, but not before its punctuation.
-_UNBROKEN: Final = re.compile(
-    r"[\u2e80-\uffef][，。；：、）]*|[^\s\u2e80-\uffef=,]+[=,]?\s*|[=,]\s*|\s+"
-)
+#: A line may end after a blank and after a Chinese character, but not before its punctuation.
+_UNBROKEN: Final = re.compile(r"[\u2e80-\uffef][，。；：、）]*|[^\s\u2e80-\uffef]+\s*|\s+")
+#: Where there is no room for that: after what separates a name from values, and values.
+_PART: Final = re.compile(r"[^=,]*[=,]?")
 
 
 def columns(text: str) -> int:
@@ -25,7 +25,7 @@ def padded(text: str, width: int) -> str:
 def wrapped(text: str, width: int) -> Iterator[str]:
     """Yield a text in lines of so many columns at most.
 
-    What is wider than a line by itself, such as a long ID, is cut into pieces.
+    What is wider than a line by itself, such as a list of long IDs, is broken between them, or cut.
     """
     line = ""
     for piece in _pieces(text, width):
@@ -39,5 +39,6 @@ def wrapped(text: str, width: int) -> Iterator[str]:
 
 def _pieces(text: str, width: int) -> Iterator[str]:
     for piece in _UNBROKEN.findall(text):
-        for start in range(0, len(piece), width):
-            yield piece[start : start + width]
+        for part in [piece] if columns(piece.rstrip()) <= width else _PART.findall(piece):
+            for start in range(0, len(part), width):
+                yield part[start : start + width]

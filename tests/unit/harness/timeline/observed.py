@@ -46,7 +46,7 @@ def allocate(number: int | None, seconds: float, *ids: str, **more: Any) -> Call
     answer = {"container_responses": [{"envs": variables, "devices": files}]}
     given = {} if number is None or more else {"answer": answer}
     request = {"container_requests": [{"devices_ids": [*ids]}]}
-    return call(number, "Allocate", seconds, request=request, **given, **more)
+    return call(number, "Allocate", seconds, **{"request": request, **given, **more})
 
 
 def event(reason: str, seconds: float, message: str = "", count: int = 1) -> Event:

@@ -133,6 +133,31 @@ def test_list_is_the_first_after_the_registration(case: str) -> None:
     assert told(running(journal=journal(*calls)), LIST) == expected
 
 
+def test_every_resource_that_the_pod_asks_for_is_told_of() -> None:
+    """The step was done when it was done for the last of them."""
+    other = "other.example.com/device"
+    calls = (
+        *OFFERED,
+        call(3, "Register", 1.3, resource=other),
+        replace(listed(4, 1.4, 8), resource=other),
+        replace(listed(5, 1.5, 1), resource="a.third/one"),
+    )
+    seen = running(resources=(GPU, other), journal=journal(*calls))
+    assert told(seen, REGISTER)[1:3] == ("10:00:01.300", f"{GPU}, {other}")
+    said = f"{GPU}: {WELL}; {other}: 8 of 8 devices healthy"
+    assert told(seen, LIST)[1:3] == ("10:00:01.400", said)
+
+
+def test_resource_that_is_not_accepted_is_named_where_there_are_others() -> None:
+    """The pod needs both."""
+    other = "other.example.com/device"
+    refused = call(3, "Register", 1.3, resource=other, code="UNKNOWN")
+    seen = pending(resources=(GPU, other), journal=journal(*OFFERED, refused))
+    expected = ("failed", "10:00:01.300", f"{other}: not accepted: UNKNOWN", "journal")
+    assert told(seen, REGISTER) == expected
+    assert step(seen, LIST).outcome == "unknown"
+
+
 ALLOCATABLE_CASES = {
     "reported before the pod": (running(), ("done", "10:00:01.250 … 10:00:04.000")),
     "reported after the pod": (

@@ -173,6 +173,28 @@ def test_container_sees_its_devices(case: str) -> None:
     assert told(seen, SEES) == expected
 
 
+VENDORS = {"GPULAB_VISIBLE_DEVICES": IDS[0], "GPULAB_VISIBLE_DEVICES_GPU": IDS[0]}
+
+
+@pytest.mark.parametrize(
+    ("variables", "limits", "name"),
+    [
+        ({**VENDORS, "NVIDIA_VISIBLE_DEVICES": IDS[0]}, {GPU: 1}, "NVIDIA_VISIBLE_DEVICES"),
+        (VENDORS, {GPU: 1}, "GPULAB_VISIBLE_DEVICES"),
+        (VENDORS, {GPU: 1, "b.com/x": 1}, "GPULAB_VISIBLE_DEVICES_GPU"),
+        ({**VENDORS, "ASCEND_VISIBLE_DEVICES": "0"}, {GPU: 1}, "GPULAB_VISIBLE_DEVICES"),
+    ],
+)
+def test_variable_is_the_vendors_or_the_one_that_no_other_resource_sets(
+    variables: dict[str, str], limits: dict[str, int], name: str
+) -> None:
+    """Of two resources that set one variable, the kubelet takes either."""
+    answer = {"container_responses": [{"envs": variables}]}
+    calls = journal(*OFFERED, allocate(3, 5.2, IDS[0], answer=answer))
+    found = step(running(pod=pod(limits={"c": limits}), resources=(*limits,), journal=calls), SEES)
+    assert f"c: 1 of 2 devices: {name}={IDS[0]}" in found.detail.en
+
+
 def test_least_that_is_known_of_several_containers_is_the_source() -> None:
     """Of one the log has its device, of the other the journal alone."""
     limits = {"c": {GPU: 1}, "d": {GPU: 1}}

@@ -87,6 +87,7 @@ def test_chinese_characters_take_two_columns(text: str, width: int) -> None:
         ("把容器给，运行", ["把容器", "给，运行"]),
         ("容器，得到 GPU", ["容器，得", "到 GPU"]),
         ("KEY=abcdef,ghi", ["KEY=", "abcdef,", "ghi"]),
+        ("one KEY=a,b", ["one", "KEY=a,b"]),
         ("", []),
         ("  ", []),
     ],
