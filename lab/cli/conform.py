@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from lab.cli.options import finite, output_option
+from lab.cli.options import finite, name_option, output_option
 
 if TYPE_CHECKING:
-    from lab.conformance.examination import Report
+    from lab.conformance.report import Report
 
 #: Characters of what was seen, in the table; all of it is in the JSON, and below for a failure.
 _MOST_SHOWN: Final = 60
@@ -20,9 +20,12 @@ _MARKS: Final = {"passed": "✓", "failed": "✗", "not-applicable": "\N{EN DASH
 @click.command()
 @click.option(
     "--plugin-command",
-    required=True,
     help="What starts the plugin, as one text; {dir} in it stands for the kubelet's folder.",
 )
+@click.option(
+    "--image", help="Try the plugin of this image in a lab; the command is then its container's."
+)
+@name_option
 @click.option("--dir-variable", default="", help="A variable that tells the plugin that folder.")
 @click.option(
     "--resource", default="", help="Which resource to try. Default: the first to be registered."
@@ -36,25 +39,58 @@ _MARKS: Final = {"passed": "✓", "failed": "✗", "not-applicable": "\N{EN DASH
     help="How many seconds the plugin may take to register.",
 )
 @output_option
-def conform(
-    plugin_command: str, dir_variable: str, resource: str, timeout: float, output: str
+def conform(  # noqa: PLR0913, PLR0917 - one per option
+    plugin_command: str | None,
+    image: str | None,
+    name: str,
+    dir_variable: str,
+    resource: str,
+    timeout: float,
+    output: str,
 ) -> None:
     """Try a device plugin of your own against the contract."""
+    if image is None and plugin_command is None:
+        raise click.UsageError("say what starts the plugin: --plugin-command, --image or both")
+    if image is not None and dir_variable:
+        raise click.UsageError(
+            "--dir-variable is for a process: in a pod the folder is where it is"
+        )
     refuse_without_libraries()
+    if image is not None:
+        report = _report_on_image(image, plugin_command, name, resource, timeout)
+    else:
+        report = _report_on_process(plugin_command or "", dir_variable, resource, timeout)
+    print_report(report, output)
+    refuse_failures(report)
 
+
+def _report_on_process(
+    plugin_command: str, dir_variable: str, resource: str, timeout: float
+) -> "Report":
     from lab.cli.console import progress_for
     from lab.conformance.command import PluginCommand
     from lab.conformance.examination import examine
     from lab.conformance.limits import Limits
 
-    report = examine(
+    return examine(
         PluginCommand.parse(plugin_command, dir_variable),
         resource=resource,
         limits=Limits(register=timeout),
         progress=progress_for(),
     )
-    print_report(report, output)
-    refuse_failures(report)
+
+
+def _report_on_image(
+    image: str, plugin_command: str | None, name: str, resource: str, timeout: float
+) -> "Report":
+    from lab.cli.site import this_site
+    from lab.conformance.command import PluginCommand
+    from lab.conformance.in_cluster.examination import examine_image
+
+    command = PluginCommand.parse(plugin_command).in_pod() if plugin_command is not None else ()
+    return examine_image(
+        image, command, name=name, resource=resource, seconds=timeout, site=this_site()
+    )
 
 
 def refuse_without_libraries() -> None:
@@ -88,18 +124,18 @@ def print_report(report: "Report", output: str) -> None:
     for column in ("", "CHECK", "THE PLUGIN", "SEEN"):
         table.add_column(column, no_wrap=True)
     for each in report.results:
-        table.add_row(_MARKS[each.verdict], each.check.id, each.check.title, _shortened(each.seen))
+        table.add_row(_MARKS[each.verdict], each.rule.id, each.rule.title, _shortened(each.seen))
     click.echo(as_wide_as_needed(table))
     for each in report.of(Verdict.FAILED):
-        click.echo(f"\n✗ {each.check.id}: {each.check.title}")
+        click.echo(f"\n✗ {each.rule.id}: {each.rule.title}")
         for label, text in (
             ("seen", each.seen),
-            ("why", each.check.why),
-            ("read", each.check.source),
+            ("why", each.rule.why),
+            ("read", each.rule.source),
         ):
             click.echo(f"  {label + ':':<6}" + text.replace("\n", "\n        "))
     counts = [f"{len(report.of(each))} {each.value.replace('-', ' ')}" for each in Verdict]
-    click.echo(f"\n{report.resource}: {', '.join(counts)}")
+    click.echo(f"\n{report.resource or 'no resource'}: {', '.join(counts)}")
 
 
 def _shortened(seen: str) -> str:
@@ -115,5 +151,5 @@ def refuse_failures(report: "Report") -> None:
     if failed := report.of(Verdict.FAILED):
         raise CheckFailed(
             f"{len(failed)} of {len(report.results)} checks failed: "
-            + ", ".join(each.check.id for each in failed)
+            + ", ".join(each.rule.id for each in failed)
         )

@@ -1,13 +1,24 @@
 """One check of the contract: what it asks of a plugin, why, and what came of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Generic, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from lab.conformance.trial import Trial
+class OnTrial(Protocol):
+    """A plugin, wherever it runs, on which one check is made after the other."""
+
+    def renew(self) -> None:
+        """Let the next check have a plugin that nothing was done to."""
+        ...
+
+    def end_of_plugin(self) -> str:
+        """Return how the plugin ended by itself, with its last words; "" where it runs."""
+        ...
+
+
+Tried = TypeVar("Tried", bound=OnTrial)
 
 
 class Verdict(StrEnum):
@@ -28,38 +39,49 @@ class NotApplicable(Exception):
 
 
 @dataclass(frozen=True)
-class Check:
-    """`title` says what a plugin does that passes, `why` what breaks where it does not.
+class Rule:
+    """`title` says what a plugin does that keeps it, `why` what breaks where one does not.
 
     `source` is where to read on: a file of Kubernetes, which is in pkg/kubelet/cm/devicemanager
-    where no folder is named, or an issue of a plugin that did not. `needs` are the checks that
-    must have passed. `make` returns what was seen, and raises `Failed`, `NotApplicable` or
-    `PluginError`, which is a failure in the words of a call.
+    where no folder is named, or an issue of a plugin that did not. `needs` are the rules that
+    must have been kept, by their IDs.
     """
 
     id: str
     title: str
     why: str
     source: str
-    make: "Callable[[Trial], str]"
     needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check(Generic[Tried]):
+    """How a rule is checked on what is tried: a process, or a pod of a cluster.
+
+    `make` returns what was seen, and raises `Failed`, `NotApplicable` or `PluginError`, which is a
+    failure in the words of a call.
+    """
+
+    rule: Rule
+    make: Callable[[Tried], str]
 
 
 @dataclass(frozen=True)
 class Result:
     """What a check came to, and what was seen of the plugin, or why nothing was looked for."""
 
-    check: Check
+    rule: Rule
     verdict: Verdict
     seen: str
 
 
 def check(
     identity: str, title: str, *, why: str, source: str, needs: tuple[str, ...] = ()
-) -> "Callable[[Callable[[Trial], str]], Check]":
+) -> Callable[[Callable[[Tried], str]], Check[Tried]]:
     """Make a check of a function."""
+    rule = Rule(identity, title, why, source, needs)
 
-    def made(make: "Callable[[Trial], str]") -> Check:
-        return Check(identity, title, why, source, make, needs)
+    def made(make: Callable[[Tried], str]) -> Check[Tried]:
+        return Check(rule, make)
 
     return made

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lab.conformance.fixed_folder import at_fixed_folder
+from lab.conformance.fixed_folder import FIXED_FOLDER, at_fixed_folder
 from lab.core.errors import UsageError
 from lab.host.processes import Processes
 
@@ -55,6 +55,10 @@ class PluginCommand:
     def is_told_the_folder(self) -> bool:
         """Whether the plugin need not look under the fixed path."""
         return bool(self.dir_variable) or any(PLACEHOLDER in each for each in self.argv)
+
+    def in_pod(self) -> tuple[str, ...]:
+        """Return what a container runs, in which the folder is where it is on every node."""
+        return tuple(each.replace(PLACEHOLDER, FIXED_FOLDER) for each in self.argv)
 
     def on(self, folder: Path, processes: Processes) -> "Launch":
         """Return how to start the plugin for a kubelet in that folder.

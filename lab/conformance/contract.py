@@ -15,8 +15,9 @@ from lab.conformance.checks import (
     registration,
     restarts,
 )
+from lab.conformance.trial import Trial
 
-GROUPS: Final[dict[str, tuple[Check, ...]]] = {
+GROUPS: Final[dict[str, tuple[Check[Trial], ...]]] = {
     "Registration": (
         registration.registers,
         registration.version,

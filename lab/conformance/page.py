@@ -5,14 +5,15 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Final
 
-from lab.conformance.check import Check, Result, Verdict
-from lab.conformance.contract import GROUPS
-from lab.conformance.examination import Report
+from lab.conformance.check import Result, Rule, Verdict
+from lab.conformance.contract import CHECKS, GROUPS
+from lab.conformance.in_cluster.checks import IN_CLUSTER
 from lab.conformance.limits import Limits
+from lab.conformance.report import Report
 
 _INTRODUCTION: Final = (
     "# The contract of a device plugin\n\n"
@@ -37,6 +38,13 @@ _LIMITS: Final = {
     "refusal": "is every Register refused, to see how often it comes",
     "comes_back": "are waited for a socket that was removed",
 }
+_IN_CLUSTER: Final = (
+    "## In a cluster\n\n"
+    "`gpulab conform --image` deploys the plugin into [a lab](commands.md#gpulab-up) as a "
+    "DaemonSet on one node of the fleet, and checks what can be seen of it there, with a real "
+    "kubelet. Its pods are removed in the end; the kubelet keeps the name of the resource, with "
+    "0 devices, until the node is made anew.\n"
+)
 _NOT_CHECKED: Final = (
     "## What is not checked\n\n"
     "- **Devices that break.** Nothing can make a device of a stranger's plugin unhealthy: "
@@ -67,19 +75,23 @@ _JSON: Final = (
 
 def page() -> str:
     """Return the page as the published file holds it."""
+    groups = {title: [each.rule for each in checks] for title, checks in GROUPS.items()}
     return "\n".join(
         (
             _INTRODUCTION,
-            *(line for title, checks in GROUPS.items() for line in _group(title, checks)),
+            *(line for title, rules in groups.items() for line in _group(title, rules)),
             *_limits(),
+            _IN_CLUSTER,
+            *_group("", [each.rule for each in IN_CLUSTER]),
             _NOT_CHECKED + _UPSTREAM + _JSON + _example(),
         )
     )
 
 
-def _group(title: str, checks: tuple[Check, ...]) -> Iterator[str]:
-    yield f"## {title}\n\n| check | a plugin | why | read | needs |\n|---|---|---|---|---|"
-    for each in checks:
+def _group(title: str, rules: Iterable[Rule]) -> Iterator[str]:
+    heading = f"## {title}\n\n" if title else ""
+    yield f"{heading}| check | a plugin | why | read | needs |\n|---|---|---|---|---|"
+    for each in rules:
         needs = ", ".join(f"`{needed}`" for needed in each.needs)
         yield f"| `{each.id}` | {each.title} | {each.why} | {each.source} | {needs} |"
     yield ""
@@ -94,8 +106,8 @@ def _limits() -> Iterator[str]:
 
 def _example() -> str:
     """Return a report of one check, as it is printed."""
-    check = next(each for group in GROUPS.values() for each in group if each.id == "ids")
-    result = Result(check, Verdict.FAILED, "listed more than once: 'gpu-0'")
+    rule = next(each.rule for each in CHECKS if each.rule.id == "ids")
+    result = Result(rule, Verdict.FAILED, "listed more than once: 'gpu-0'")
     command = ("my-plugin", "--dir", "{dir}")
     report = Report(command, "example.com/gpu", ("example.com/gpu",), (result,))
     return f"```json\n{json.dumps(report.as_json(), indent=2)}\n```\n"

@@ -148,9 +148,20 @@ class Trial:
             return f"the kubelet still waits for an answer on {calls[-1].socket}"
         return f"no Register within {self.limits.register:g} s"
 
+    def renew(self) -> None:
+        """Have no plugin: the next check that needs one starts it."""
+        self.end_plugin()
+
     def end_of_plugin(self) -> str:
-        """Return how the plugin ended, with its last words."""
-        return f"{self.process.end}; {self.process.last_words}" if self.process else "it is gone"
+        """Return how the plugin ended, with its last words; "" where it runs."""
+        if self.process is None:
+            return "it is gone"
+        words = f"{self.process.end}; {self.process.last_words}"
+        return words if self.process.has_ended else ""
+
+    def rest(self) -> None:
+        """Wait a moment, or until the plugin is gone: its connections break a little before."""
+        self.wait(lambda: False, self.limits.quiet)
 
     def not_started(self) -> NotReady:
         """Return the error for a plugin that ended before it did anything."""

@@ -104,9 +104,9 @@ def allocate_unknown(trial: Trial) -> str:
             raise Failed(f"it gave the device {_UNKNOWN!r}, which it never listed")
         try:
             calls.options()
-        except PluginError as problem:
-            trial.wait(lambda: False, trial.limits.quiet)
-            raise Failed(f"{trial.end_of_plugin()}: {problem}") from None
+        except PluginError:
+            trial.rest()
+            raise
     return refusal
 
 

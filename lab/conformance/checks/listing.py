@@ -40,8 +40,9 @@ def first_list(trial: Trial) -> str:
         error = call.error if call else ""
         if _TOO_LARGE.search(error):
             return "a list that is too large"
-        if trial.process and trial.process.has_ended:
-            raise Failed(trial.end_of_plugin())
+        trial.rest()
+        if end := trial.end_of_plugin():
+            raise Failed(end)
         raise Failed(error or f"no list within {trial.limits.first_list:g} s")
     return f"{len(message.devices)} devices"
 
@@ -132,9 +133,10 @@ def _nodes(device: Device) -> set[int]:
 def stream_stays(trial: Trial) -> str:
     """Look for a while whether the stream ends."""
     client, call = trial.registered(), trial.stream()
-    trial.wait(client.ended.is_set, trial.limits.quiet)
-    if trial.process and trial.process.has_ended:
-        raise Failed(trial.end_of_plugin())
+    if trial.wait(client.ended.is_set, trial.limits.quiet):
+        trial.rest()
+    if end := trial.end_of_plugin():
+        raise Failed(end)
     if client.ended.is_set():
         raise Failed(f"it ended: {call.error if call else 'at once'}")
     return f"open for {trial.limits.quiet:g} s"

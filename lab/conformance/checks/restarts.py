@@ -46,8 +46,8 @@ def unrelated_files(trial: Trial) -> str:
     file.unlink()
     if len(trial.registers()) > before:
         raise Failed("it registered again because of a file that has nothing to do with it")
-    if trial.process and trial.process.has_ended:
-        raise Failed(trial.end_of_plugin())
+    if end := trial.end_of_plugin():
+        raise Failed(end)
     return "it stayed as it was"
 
 
@@ -64,13 +64,13 @@ def unrelated_files(trial: Trial) -> str:
 def kubelet_restart(trial: Trial) -> str:
     """Restart the kubelet under a plugin that has come to rest, and wait for Register and list."""
     trial.registered()
-    trial.wait(lambda: False, trial.limits.quiet)
+    trial.rest()
     began = trial.clock.now()
     trial.restart_kubelet()
     trial.wait(trial.accepted, trial.limits.register)
     seconds = trial.clock.now() - began
-    if trial.process and trial.process.has_ended:
-        raise Failed(trial.end_of_plugin())
+    if end := trial.end_of_plugin():
+        raise Failed(end)
     if not trial.accepted():
         raise Failed(trial.why_not_accepted())
     if trial.first_list() and trial.listed() is None:
@@ -98,8 +98,8 @@ def socket_removed(trial: Trial) -> str:
 
     client.path.unlink(missing_ok=True)
     trial.wait(lambda: is_back() or client.ended.is_set(), trial.limits.comes_back)
-    if trial.process and trial.process.has_ended:
-        raise Failed(trial.end_of_plugin())
+    if end := trial.end_of_plugin():
+        raise Failed(end)
     if client.ended.is_set() and not trial.wait(is_back, trial.limits.register):
         raise Failed("the stream ended, and no Register came")
     if not is_back():

@@ -9,10 +9,11 @@ import pytest
 
 from lab.cli.main import run
 from lab.conformance import examination
-from lab.conformance.check import Check, Result, Verdict
+from lab.conformance.check import Result, Rule, Verdict
 from lab.conformance.command import PluginCommand
-from lab.conformance.examination import Report
+from lab.conformance.in_cluster import examination as in_cluster
 from lab.conformance.limits import Limits
+from lab.conformance.report import Report
 from lab.core.exit_codes import ExitCode
 
 COMMAND = ["conform", "--plugin-command", "my-plugin {dir}"]
@@ -21,8 +22,7 @@ Told = dict[str, object]
 
 def result(name: str, verdict: Verdict, seen: str) -> Result:
     """Return the result of a check of the test's own."""
-    check = Check(name, f"does {name}", f"{name} matters.", f"{name}.go", lambda _: "")
-    return Result(check, verdict, seen)
+    return Result(Rule(name, f"does {name}", f"{name} matters.", f"{name}.go"), verdict, seen)
 
 
 GOOD = result("good", Verdict.PASSED, "well " + "x" * 100)
@@ -91,6 +91,7 @@ def test_the_json_has_everything(told: Told, capsys: pytest.CaptureFixture[str])
         "source": "bad.go",
     }
     assert report == {
+        "image": "",
         "command": "my-plugin '{dir}'",
         "resource": "a.b/c",
         "resources": ["a.b/c", "a.b/d"],
@@ -100,10 +101,31 @@ def test_the_json_has_everything(told: Told, capsys: pytest.CaptureFixture[str])
     }
 
 
+def test_an_image_is_tried_in_the_lab_that_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command is its container's, with the folder where it is on a node."""
+    told: Told = {}
+
+    def examine_image(image: str, command: tuple[str, ...], **options: object) -> Report:
+        told.update(options)
+        return Report(command, "", (), (GOOD,), image)
+
+    monkeypatch.setattr(in_cluster, "examine_image", examine_image)
+    options = ["--image", "mine:1", "--plugin-command", "run {dir}", "--name", "other"]
+    assert run(["conform", *options, "--output", "json"]) == ExitCode.DONE
+    report = json.loads(capsys.readouterr().out)
+    assert report["image"] == "mine:1"
+    assert report["command"] == "run /var/lib/kubelet/device-plugins"
+    assert (told["name"], told["resource"], told["seconds"]) == ("other", "", 30)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["conform"], "Missing option '--plugin-command'"),
+        (["conform"], "say what starts the plugin: --plugin-command, --image or both"),
+        ([*COMMAND, "--image", "i", "--dir-variable", "D"], "--dir-variable is for a process"),
+        (["conform", "--image", "i", "--plugin-command", "'"], "No closing quotation"),
         (["conform", "--plugin-command", "'"], "No closing quotation"),
         ([*COMMAND, "--timeout", "0"], "0 is not in the range"),
         ([*COMMAND, "--timeout", "nan"], "nan is not a number of seconds"),

@@ -12,8 +12,9 @@ from lab.conformance.check import Check, Failed, NotApplicable, Result, Verdict,
 from lab.conformance.checks.registration import registers
 from lab.conformance.command import PluginCommand
 from lab.conformance.contract import CHECKS
-from lab.conformance.examination import Report, examine
+from lab.conformance.examination import examine
 from lab.conformance.limits import Limits
+from lab.conformance.report import Report
 from lab.conformance.trial import Trial
 from lab.core.errors import Interrupted, NotReady
 from lab.core.progress import Progress
@@ -47,7 +48,10 @@ def examined(place: Path, progress: Progress) -> Examine:
     """Return what makes some checks on a plugin; then nothing of it is left."""
 
     def examined(
-        *checks: Check, argv: tuple[str, ...] = PLUGIN, resource: str = "", seconds: float = 20
+        *checks: Check[Trial],
+        argv: tuple[str, ...] = PLUGIN,
+        resource: str = "",
+        seconds: float = 20,
     ) -> Report:
         try:
             return examine(
@@ -63,7 +67,7 @@ def examined(place: Path, progress: Progress) -> Examine:
     return examined
 
 
-def made(name: str, make: Callable[[Trial], str], *needs: str) -> Check:
+def made(name: str, make: Callable[[Trial], str], *needs: str) -> Check[Trial]:
     """Return a check of the test's own."""
     return check(name, name, why="", source="", needs=needs)(make)
 
@@ -103,7 +107,7 @@ def test_a_program_that_is_missing_is_named(examined: Examine) -> None:
 
 def test_a_plugin_that_ends_later_is_told_with_its_last_words(examined: Examine) -> None:
     """What it broke off would say less."""
-    report = examined(next(each for each in CHECKS if each.id == "first-list"), argv=ENDS)
+    report = examined(next(each for each in CHECKS if each.rule.id == "first-list"), argv=ENDS)
     (failed,) = report.of(Verdict.FAILED)
     assert failed.seen.startswith("it ended with exit code 5; ")
 
@@ -134,7 +138,7 @@ def test_the_resource_that_is_asked_for_is_tried(
     resource: str, two: tuple[str, ...], examined: Examine
 ) -> None:
     """The other one is told as well."""
-    lists = next(each for each in CHECKS if each.id == "first-list")
+    lists = next(each for each in CHECKS if each.rule.id == "first-list")
     report = examined(lists, argv=two, resource=resource)
     assert report.resource == resource
     assert [each.seen for each in report.of(Verdict.PASSED)][1:] == ["2 devices"]
@@ -146,7 +150,7 @@ def test_a_resource_that_does_not_come_is_a_failure(
     """With those that came instead."""
     report = examined(argv=two, resource="example.com/three", seconds=8)
     (failed,) = report.of(Verdict.FAILED)
-    assert failed.check.id == "registers"
+    assert failed.rule.id == "registers"
     assert failed.seen.startswith("no Register within 8 s; registered: example.com/")
     assert sorted(report.resources) == ["example.com/one", "example.com/two"]
 
@@ -165,7 +169,7 @@ def test_a_check_ends_in_a_verdict(
 ) -> None:
     """With what was seen, or why there was nothing to see."""
     report = examined(made("own", make))
-    assert report.results[1:] == (Result(report.results[1].check, verdict, seen),)
+    assert report.results[1:] == (Result(report.results[1].rule, verdict, seen),)
 
 
 @pytest.mark.parametrize("error", [Failed("ill"), NotApplicable("nothing there")])

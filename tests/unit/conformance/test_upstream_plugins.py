@@ -8,9 +8,10 @@ import pytest
 from benchmarks.upstream import at_hand
 from lab.conformance.check import Verdict
 from lab.conformance.command import PluginCommand
-from lab.conformance.examination import Report, examine
+from lab.conformance.examination import examine
 from lab.conformance.fixed_folder import at_fixed_folder
 from lab.conformance.limits import Limits
+from lab.conformance.report import Report
 from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.folders import Folders
@@ -50,7 +51,7 @@ def programs(tmp_path: Path, progress: Progress) -> dict[str, Path]:
 
 def told(report: Report, verdict: Verdict) -> dict[str, str]:
     """Return what was seen by the checks with a verdict."""
-    return {each.check.id: each.seen for each in report.of(verdict)}
+    return {each.rule.id: each.seen for each in report.of(verdict)}
 
 
 def test_the_sample_keeps_the_contract(programs: dict[str, Path], progress: Progress) -> None:

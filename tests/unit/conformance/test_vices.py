@@ -13,8 +13,9 @@ from lab.cli.console import PlainProgress
 from lab.conformance.check import Result, Verdict
 from lab.conformance.command import PluginCommand
 from lab.conformance.contract import CHECKS
-from lab.conformance.examination import Report, examine
+from lab.conformance.examination import examine
 from lab.conformance.limits import Limits
+from lab.conformance.report import Report
 
 PLUGIN: Final = Path(__file__).with_name("bad_plugin.py")
 #: As in earnest, but for what only costs time.
@@ -104,7 +105,7 @@ def examined(vice: str) -> Report:
 
 def told(results: tuple[Result, ...]) -> dict[str, str]:
     """Return what was seen, by check."""
-    return {each.check.id: each.seen for each in results}
+    return {each.rule.id: each.seen for each in results}
 
 
 def test_a_plugin_without_vice_keeps_the_contract(reports: Reports) -> None:
@@ -123,4 +124,4 @@ def test_a_vice_fails_its_check_alone(vice: str, check: str, reports: Reports) -
 
 def test_every_check_has_a_vice() -> None:
     """A check that no plugin fails may be one that cannot fail."""
-    assert set(VICES.values()) == {each.id for each in CHECKS}
+    assert set(VICES.values()) == {each.rule.id for each in CHECKS}

@@ -4,9 +4,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -14,15 +15,16 @@ from lab.cli.conform import print_report
 from lab.conformance import page as conformance_page
 from lab.conformance.check import Check, Result, Verdict
 from lab.conformance.contract import CHECKS
-from lab.conformance.examination import Report
+from lab.conformance.in_cluster.checks import IN_CLUSTER
 from lab.conformance.limits import Limits
+from lab.conformance.report import Report
 from tests.unit.docs.pages import ROOT, page
 
 REFERENCE: Final = page("docs/reference/conformance.md")
 HOW_TO: Final = page("docs/how-to/test-your-device-plugin.md")
 #: Where the third column begins that says what was seen.
 SEEN: Final = re.compile(r"(?<=\S)  +(?=\S)")
-BY_ID: Final = {each.id: each for each in CHECKS}
+BY_ID: Final = {each.rule.id: each.rule for each in CHECKS}
 
 
 def test_the_page_is_the_one_that_the_checks_make() -> None:
@@ -36,11 +38,12 @@ def test_every_limit_is_in_the_table() -> None:
     assert shown == [f"{each.default:g}" for each in fields(Limits)]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda each: each.id)
-def test_what_a_check_needs_is_made_before(check: Check) -> None:
+@pytest.mark.parametrize("checks", [CHECKS, IN_CLUSTER], ids=["process", "cluster"])
+def test_what_a_check_needs_is_made_before(checks: Sequence[Check[Any]]) -> None:
     """A check that needs a later one could never be made."""
-    before = [each.id for each in CHECKS[: CHECKS.index(check)]]
-    assert set(check.needs) <= set(before)
+    rules = [each.rule for each in checks]
+    for at, rule in enumerate(rules):
+        assert set(rule.needs) <= {each.id for each in rules[:at]}
 
 
 def test_the_number_of_checks_is_that_of_the_pages() -> None:

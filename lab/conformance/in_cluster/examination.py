@@ -1,0 +1,50 @@
+"""All checks on the plugin of an image, on one node of a lab."""
+
+from collections.abc import Sequence
+
+from lab.conformance.examination import results
+from lab.conformance.in_cluster.checks import IN_CLUSTER
+from lab.conformance.in_cluster.image import provide
+from lab.conformance.in_cluster.trial import ClusterTrial
+from lab.conformance.report import Report
+from lab.install.lock import alone
+from lab.install.nodes import LabNode
+from lab.install.seats import seats
+from lab.install.site import Site
+from lab.install.status import running_lab
+
+
+def examine_image(  # noqa: PLR0913 - each is an option of the command
+    image: str,
+    command: Sequence[str],
+    *,
+    name: str,
+    resource: str,
+    seconds: float,
+    site: Site,
+) -> Report:
+    """Make all checks on the first node of the lab's fleet, and take the plugin away again.
+
+    Raises `NotReady` where there is no such lab, or another command is at work on it, and
+    `UsageError` where the node has the resource already.
+    """
+    with alone(site.folders, name):
+        lab = running_lab(site, name)
+        node = LabNode.named(lab, seats(lab)[0].node)
+        given = provide(lab.record.backend, node.name, image, site)
+        trial = ClusterTrial(
+            lab.client,
+            node.name,
+            given,
+            command,
+            restart_kubelet=node.restart_kubelet,
+            resource=resource,
+            seconds=seconds,
+        )
+        with site.progress.step(f"Try the plugin on {node.title}") as step:
+            try:
+                found = results(trial, IN_CLUSTER, step)
+            finally:
+                trial.close()
+    resources = (trial.resource,) if trial.count else ()
+    return Report(tuple(command), trial.resource, resources, found, image)
