@@ -22,7 +22,6 @@ from lab.harness.machine import Machine
 from lab.harness.one_node import PLUGIN_SECONDS
 from lab.harness.sight import MET, NotYet, Sight
 from lab.install.deployment import NODE_LABEL
-from lab.install.seats import node_plugin
 from lab.install.status import requested_on
 
 
@@ -38,9 +37,14 @@ class NodeHandle(Machine):
     @property
     def plugin(self) -> NodePlugin:
         """Return its device plugin; what a test changes by it is cleared afterwards."""
-        plugin = node_plugin(self.running, self._seat)
-        self.afterwards.once("clear", self.name, undo=plugin.clear)
-        return plugin
+        self.afterwards.once("clear", self.name, undo=self._clear)
+        return self.reading
+
+    def _clear(self) -> None:
+        """Have its hardware sound, and the plugin say so: where it is sticky, by a new start."""
+        self.reading.clear()
+        if any(each.healthy < each.count for each in self.resources()):
+            self.restart_plugin()
 
     @property
     def host(self) -> Host:

@@ -12,6 +12,7 @@ from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
 #: Reasons to wait that end by nothing which a test does.
 _FOR_GOOD: Final = frozenset({"InvalidImageName", "ErrImageNeverPull"})
+_ENDED: Final = frozenset({"Failed", "Succeeded"})
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class PodExpectation(DeviceExpectation):
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
+            if pod.phase in _ENDED:
+                return Hopeless(told(pod))
             return MET if because in pod.waiting else NotYet(told(pod))
 
         return self._until(f"waits because {because!r}", look, within)
@@ -172,9 +175,8 @@ class PodExpectation(DeviceExpectation):
 def _runs(pod: Pod) -> Sight:
     if pod.phase == "Running" and pod.ready and not pod.terminating:
         return MET
-    ended = pod.phase in {"Failed", "Succeeded"}
     stuck = any(each.reason in _FOR_GOOD for each in pod.containers if each.state == "waiting")
-    return Hopeless(told(pod)) if ended or stuck else NotYet(told(pod))
+    return Hopeless(told(pod)) if pod.phase in _ENDED or stuck else NotYet(told(pod))
 
 
 def _is_unscheduled(pod: Pod, because: str) -> Sight:

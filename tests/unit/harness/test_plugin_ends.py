@@ -105,6 +105,24 @@ def test_a_plugin_that_does_not_come_back_is_told(handle: NodeHandle) -> None:
     assert raised.value.seen == "old: 0 restarts, ready: True"
 
 
+@pytest.mark.parametrize(("healthy", "restarts"), [(2, []), (1, ["delete old"])])
+def test_a_plugin_that_sees_no_repair_is_started_anew_after_the_test(
+    node: Node, lab: Lab, monkeypatch: pytest.MonkeyPatch, healthy: int, restarts: list[str]
+) -> None:
+    """All is sound by then, and only where the policy is sticky the plugin does not say so."""
+    resource = SimpleNamespace(healthy=healthy, count=2)
+    plugin = SimpleNamespace(
+        clear=lambda: node.asked.append("clear"),
+        facts=lambda: SimpleNamespace(resources=(resource,)),
+    )
+    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    node.cluster.clock.at(1, lambda: node.plugin("new"))
+    with lab.afterwards:
+        assert lab.node().plugin is not None
+        assert node.asked == []
+    assert node.asked == ["clear", *restarts]
+
+
 def test_a_call_that_hangs_is_waited_for(
     node: Node, handle: NodeHandle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

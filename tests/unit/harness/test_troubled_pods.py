@@ -43,6 +43,17 @@ def test_a_pod_that_begins_is_not_unstarted(
     assert cluster.clock.now() == 1
 
 
+@pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
+def test_a_pod_that_has_ended_waits_for_nothing(
+    cluster: Cluster, expect_pod: ExpectPod, phase: str
+) -> None:
+    """Nobody need wait for it until the deadline."""
+    cluster.pod(phase=phase, message="device busy")
+    with pytest.raises(ExpectationFailed, match="device busy"):
+        expect_pod().waiting(because="CreateContainerError")
+    assert cluster.clock.now() == 0
+
+
 def test_the_devices_that_a_status_calls_unhealthy_are_waited_for(
     cluster: Cluster, expect_pod: ExpectPod
 ) -> None:
