@@ -116,7 +116,8 @@ class Connection:
         asked = [*query, ("watch", "true"), ("timeoutSeconds", str(seconds))]
         # The server's own limit comes first; this one is for a server that has gone.
         answer = self._open("GET", path, asked, timeout=(_TIMEOUT[0], float(seconds + 1)))
-        with self._reaching():
+        # Who has seen enough does not read on to the end.
+        with self._reaching(), closing(answer.response):
             yield from answer.response
 
     def execute(self, path: str, query: Query, seconds: float) -> tuple[int, str]:

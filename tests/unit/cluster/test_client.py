@@ -1,9 +1,11 @@
 """The Kubernetes API through the client library, against a server on loopback."""
 
+import inspect
 import logging
 import socketserver
 import threading
 import time
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +165,16 @@ def test_change_is_seen_after_a_watch_broke_off(client: Client, api: FakeApi) ->
     next(changes)
     api.add(node("t-lab-worker", devices=2))
     assert any(each.allocatable.get(GPU) == 2 for each in next(changes))
+
+
+def test_watch_that_is_left_early_is_closed(client: Client) -> None:
+    """Its socket would else be closed when nobody knows, which pytest calls an error."""
+    lines = client.connection.watch("/api/v1/nodes", (), 5)
+    assert isinstance(lines, Generator)
+    next(lines)
+    response = inspect.getgeneratorlocals(lines)["answer"].response
+    lines.close()
+    assert response.closed
 
 
 def test_watch_that_the_server_refuses_is_opened_anew(client: Client, api: FakeApi) -> None:
