@@ -167,8 +167,9 @@ def test_change_is_seen_after_a_watch_broke_off(client: Client, api: FakeApi) ->
     assert any(each.allocatable.get(GPU) == 2 for each in next(changes))
 
 
-def test_watch_that_is_left_early_is_closed(client: Client) -> None:
+def test_watch_that_is_left_early_is_closed(client: Client, api: FakeApi) -> None:
     """Its socket would else be closed when nobody knows, which pytest calls an error."""
+    api.add(*(node(f"t-{number}") for number in range(500)))
     lines = client.connection.watch("/api/v1/nodes", (), 5)
     assert isinstance(lines, Generator)
     next(lines)
