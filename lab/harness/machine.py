@@ -5,12 +5,17 @@ What is done to it is undone when the test is over.
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from pydantic import JsonValue
 
+from lab.cluster.connection import MERGE
 from lab.cluster.kubelet_config import KubeletConfig, with_settings
 from lab.harness.one_node import PLUGIN_SECONDS, OneNode
 from lab.harness.sight import MET, NotYet, Sight
+
+#: Source: Kubernetes, pkg/kubelet/cm/devicemanager/manager.go.
+_CHECKPOINT: Final = "kubelet_internal_checkpoint"
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,22 @@ class Machine(OneNode):
     def start_kubelet(self) -> None:
         """Start its kubelet, and wait until the node is Ready."""
         self._node.start_kubelet()
+
+    def lose_checkpoint(self) -> None:
+        """Start its kubelet anew without what it had written down of plugins, devices and pods.
+
+        A resource that it then does not know is shown with all the devices that it had last, be
+        they gone or not (kubernetes/kubernetes#114422): names that earlier fleets have left behind
+        are taken off the node first. Needs the ability `run`.
+        """
+        own = {name for each in self.members for name in each.devices}
+        left = dict.fromkeys(self._now().capacity.keys() - own)
+        self.stop_kubelet()
+        self.run("rm", f"{self.access.device_plugin_dir(self.name)}/{_CHECKPOINT}")
+        path = f"/api/v1/nodes/{self.name}/status"
+        patch = {"status": {"capacity": left, "allocatable": left}}
+        self.running.client.connection.send("PATCH", path, body=patch, content_type=MERGE)
+        self.start_kubelet()
 
     def configure_kubelet(self, **settings: JsonValue) -> None:
         """Have its kubelet start anew with fields of its configuration set otherwise.

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from lab.cluster.connection import MERGE
 from lab.cluster.kubelet_config import FILE
 from lab.core.errors import TimedOut
+from lab.core.fleet import Fleet
 from lab.harness.afterwards import Afterwards
 from lab.harness.machine import Machine
 from lab.host.processes import Finished
@@ -55,6 +57,16 @@ class Restarted(Machine):
     def reading(self) -> Any:  # noqa: ANN401 - stands for a plugin
         """Return its plugin."""
         return self.access
+
+
+class Stopped(Machine):
+    """A machine whose kubelet can be stopped and started, of which nothing comes."""
+
+    def stop_kubelet(self) -> None:
+        """Do nothing, well."""
+
+    def start_kubelet(self) -> None:
+        """Do nothing, well."""
 
 
 @pytest.fixture
@@ -103,3 +115,33 @@ def test_a_hidden_file_comes_back(machine: Machine, tmp_path: Path, *, by_hand: 
             assert file.exists()
     assert file.read_text() == "{}"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["cdi.json", "config.yaml"]
+
+
+def test_a_lost_checkpoint_takes_stale_resources_with_it(cluster: Cluster) -> None:
+    """While nobody writes the node's status; what the fleet has there stays."""
+    cluster.node("w", capacity={GPU: 8, "fake.example.com/device": 2})
+    done: list[object] = []
+
+    def run(_: str, command: tuple[str, ...]) -> Finished:
+        done.append(command)
+        return Finished(command, 0, "", "", 0.0)
+
+    def send(method: str, path: str, *, body: object, content_type: str) -> None:
+        done.append((method, path, body, content_type))
+
+    access = SimpleNamespace(device_plugin_dir=lambda _: "/plugins", run=run)
+    client = SimpleNamespace(connection=SimpleNamespace(send=send))
+    running = SimpleNamespace(access=access, client=client)
+    (member,) = Fleet.default().placed_on(("w",)).nodes()
+    machine = Stopped(cast("RunningLab", running), cluster.view, Afterwards(), "w", (member,))
+    machine.lose_checkpoint()
+    stale = {GPU: None}
+    assert done == [
+        ("rm", "/plugins/kubelet_internal_checkpoint"),
+        (
+            "PATCH",
+            "/api/v1/nodes/w/status",
+            {"status": {"capacity": stale, "allocatable": stale}},
+            MERGE,
+        ),
+    ]
