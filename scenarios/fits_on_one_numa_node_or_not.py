@@ -27,6 +27,8 @@ def fits_on_one_numa_node_or_not(lab: Lab) -> None:
     """
     node = lab.node("h100-0")
     node.configure_kubelet(topologyManagerPolicy="single-numa-node")
+    # Until a kubelet has seen all its pods once, devices of those that have gone are taken to it.
+    lab.expect(lab.submit(pod("without-devices", node=node.name))).running()
     lab.expect(node).allocatable(8)
     four = lab.submit(pod("four", limits={node.resource: 4}, node=node.name))
     lab.expect(four).running().holds_devices(4).on_numa_nodes(1)
