@@ -94,6 +94,19 @@ def objects() -> tuple[Manifest, ...]:
     return tuple(_templates())
 
 
+def is_there(client: "Client") -> bool:
+    """Whether the plugin's DaemonSet is in the cluster."""
+    from lab.cluster.connection import ApiFailed  # noqa: PLC0415 - loads the client library
+
+    try:
+        client.connection.get(DAEMON_SET_PATH)
+    except ApiFailed as error:
+        if error.is_missing:
+            return False
+        raise
+    return True
+
+
 def withdraw(client: "Client", earlier: Fleet, fleet: Fleet) -> None:
     """Take back what an earlier fleet put on nodes and this one does not.
 

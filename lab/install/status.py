@@ -124,6 +124,13 @@ def running_lab(site: Site, name: str) -> RunningLab:
             remedy="let it end; if no gpulab is at work on it any more, create it again",
             commands=(f"gpulab up --name {name}",),
         )
+    if record.backend == "existing" and not folder.kubeconfig.exists():
+        raise NotReady(
+            "the lab's copy of your kubeconfig is gone",
+            where=str(folder.kubeconfig),
+            remedy="give it the kubeconfig of its cluster again",
+            commands=(f"gpulab up --name {name} --kubeconfig FILE",),
+        )
     client = connect(folder.kubeconfig, name)
     return RunningLab(record, folder, client, backend_of(record, folder, client, site))
 

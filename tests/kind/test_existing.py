@@ -193,4 +193,4 @@ def test_the_role_that_is_printed_is_all_that_it_takes(
     up = machine.gpulab("up", *flags)
     assert up.returncode == 0, up.stderr
     assert "cannot restart a kubelet" in gpulab(theirs, "node", "restart-kubelet", WORKER, code=3)
-    assert "files of the plugins stay" in gpulab(theirs, "down")
+    assert "files of the plugin stay" in gpulab(theirs, "down")

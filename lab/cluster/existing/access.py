@@ -151,6 +151,13 @@ class ExistingAccess:
         pods = self.client.pods(NAMESPACE, f"{KEEPER}=true")
         return tuple(each for each in pods if not each.terminating and each.phase not in _ENDED)
 
+    def end_all(self) -> None:
+        """Start every kubelet that was stopped, and remove all pods that act on nodes."""
+        for keeper_pod in self.keepers():
+            self.start_kubelet(keeper_pod.node)
+        for left in self.client.pods(NAMESPACE, ACT):
+            self.client.delete(named(left))
+
     def _keeper_on(self, node: str) -> Pod | None:
         return next((each for each in self.keepers() if each.node == node), None)
 

@@ -5,7 +5,6 @@ Nothing is changed in the cluster here; the lab's own files are written when all
 
 import shlex
 import tempfile
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +16,9 @@ from lab.cluster.existing.rights import require_rights
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import Interrupted, NotReady, UsageError
 from lab.install.backend import Image
-from lab.install.deployment import CONTROL_SECRET, TOKEN_KEY, Manifest, objects
+from lab.install.deployment import CONTROL_SECRET, Manifest, objects
 from lab.install.existing.backend import placed_on
+from lab.install.existing.occupant import occupant
 from lab.install.existing.removal import detach
 from lab.install.order import Order
 from lab.install.rollout import NAMESPACE
@@ -32,7 +32,7 @@ _PRIVATE: Final = 0o600
 
 @contextmanager
 def attached(order: Order, site: Site) -> Iterator[Image | None]:
-    """Take the cluster of an order for the block; where that is interrupted, it is left again.
+    """Take the cluster of an order for the block; where that is in vain, it is left again.
 
     Yields no image: that is seen to when the fleet is placed. Raises `UsageError` and `NotReady`
     where something is in the way; nothing has changed then.
@@ -48,7 +48,7 @@ def attached(order: Order, site: Site) -> Iterator[Image | None]:
         fresh = _examined(order, record, folder, client, site)
     folder.write(fresh)
     folder.write_text(folder.kubeconfig, context.text)
-    with _left_where_interrupted(folder, site, new=record is None):
+    with _left_where_in_vain(folder, site, new=record is None):
         yield None
 
 
@@ -124,20 +124,12 @@ def _examined(
 
 def _refuse_another_lab(client: "Client", token: str) -> None:
     """Refuse a cluster whose plugins take another token than this lab's: another lab is there."""
-    from lab.cluster.connection import ApiFailed  # noqa: PLC0415 - loads the client library
-
-    path = f"/api/v1/namespaces/{NAMESPACE}/secrets/{CONTROL_SECRET}"
-    try:
-        found = client.connection.get(path)
-    except ApiFailed as error:
-        if error.is_missing:
-            return
-        raise
-    if b64decode(found["data"][TOKEN_KEY]).decode() != token:
+    found = occupant(client)
+    if found and found.token != token:
         raise NotReady(
             "another lab is on this cluster: there can be one only",
             where=f"Secret {NAMESPACE}/{CONTROL_SECRET}",
-            seen=f"it is there since {found['metadata']['creationTimestamp']}",
+            seen=f"it is there since {found.since}",
             remedy="take that lab down where it was brought up; if nobody has it any more, remove "
             "what is left of it",
             commands=(f"kubectl -n {NAMESPACE} delete {' '.join(map(_named, objects()))}",),
@@ -149,11 +141,14 @@ def _named(manifest: Manifest) -> str:
 
 
 @contextmanager
-def _left_where_interrupted(folder: LabFolder, site: Site, *, new: bool) -> Iterator[None]:
+def _left_where_in_vain(folder: LabFolder, site: Site, *, new: bool) -> Iterator[None]:
+    """Leave the cluster where a new lab is interrupted, or refused before it was deployed."""
     try:
         yield
-    except (Interrupted, KeyboardInterrupt):
-        if new:
+    except BaseException as error:
+        if new and not folder.fleet.exists():
+            folder.remove()
+        elif new and isinstance(error, Interrupted | KeyboardInterrupt):
             with site.progress.step("Removing what was put into the cluster"):
                 detach(folder, site.progress)
         raise

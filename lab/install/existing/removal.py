@@ -5,12 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from lab.cluster.record import LabFolder, RecordDamaged
-from lab.core.errors import CleanUpFailed, Interrupted, LabError
+from lab.core.errors import CleanUpFailed, Interrupted, LabError, NotReady
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
 from lab.install import deployment
 from lab.install.deployment import NO_LABELS, NODE_LABEL
 from lab.install.existing.backend import access_of
+from lab.install.existing.occupant import occupant
 from lab.install.rollout import NAMESPACE, SELECTOR, wanted_by
 
 if TYPE_CHECKING:
@@ -31,31 +32,36 @@ def detach(folder: LabFolder, progress: Progress) -> None:
     """
     from lab.cluster.client import connect  # noqa: PLC0415 - loads the client library
 
-    if folder.kubeconfig.exists():
-        try:
+    try:
+        if folder.kubeconfig.exists():
             _leave(connect(folder.kubeconfig, folder.path.name), folder, progress)
-        except Interrupted as error:
-            raise Interrupted(
-                f"interrupted while the lab {folder.path.name!r} was removed: some of it is still "
-                "there",
-                commands=(f"gpulab down --name {folder.path.name}",),
-            ) from error
-        except LabError as error:
-            raise CleanUpFailed(
-                "the lab could not be removed from its cluster",
-                where=error.where,
-                seen=": ".join(filter(None, (error.what, error.seen))),
-                remedy="try again when the cluster answers; where it is gone for good, remove the "
-                "lab's files",
-                commands=(f"gpulab down --name {folder.path.name}", f"rm -r {folder.path}"),
-            ) from error
+        elif folder.fleet.exists():
+            raise NotReady("the lab's copy of your kubeconfig is gone")
+    except Interrupted as error:
+        raise Interrupted(
+            f"interrupted while the lab {folder.path.name!r} was removed: some of it is still "
+            "there",
+            commands=(f"gpulab down --name {folder.path.name}",),
+        ) from error
+    except LabError as error:
+        raise CleanUpFailed(
+            "the lab could not be removed from its cluster",
+            where=error.where or str(folder.kubeconfig),
+            seen=": ".join(filter(None, (error.what, error.seen))),
+            remedy="try again when the cluster can be asked; where it is gone for good, remove the "
+            "lab's files",
+            commands=(f"gpulab down --name {folder.path.name}", f"rm -r {folder.path}"),
+        ) from error
     folder.remove()
 
 
 def _leave(client: "Client", folder: LabFolder, progress: Progress) -> None:
+    found = occupant(client)
+    if found and found.token != folder.known_token():
+        progress.note("another lab is on the cluster by now: nothing was removed from there")
+        return
     access = access_of(client, folder)
-    for keeper in access.keepers():
-        access.start_kubelet(keeper.node)
+    access.end_all()
     fleet = _fleet(folder, progress)
     deployment.withdraw(client, fleet, Fleet(()))
     mine = {*wanted_by(fleet), *_nodes_of(folder)}
@@ -65,26 +71,37 @@ def _leave(client: "Client", folder: LabFolder, progress: Progress) -> None:
         if NODE_LABEL in node.labels:
             client.label_node(node.name, NO_LABELS)
     _wait_until_plugins_are_gone(client, {node.name for node in nodes})
-    _remove_files(access, [node.name for node in nodes], progress)
+    # Without it nothing was deployed, or an earlier `down` has come this far.
+    if deployment.is_there(client):
+        _remove_files(access, [node.name for node in nodes], progress)
     # Last, since the pods that act on nodes start from the image that is named there.
     for manifest in deployment.objects():
         client.delete(manifest)
     resources = {resource for devices in wanted_by(fleet).values() for resource in devices}
     for resource in sorted(resources):
-        keeping = ", ".join(node.name for node in nodes if resource in node.capacity)
-        progress.note(
-            f"{resource}: the kubelets of {keeping} keep the name, with 0 devices, as of any "
-            "plugin that has gone"
-        )
+        keeping = [node.name for node in nodes if resource in node.capacity]
+        if keeping:
+            progress.note(
+                f"{resource}: the kubelets of {', '.join(keeping)} keep the name, with 0 devices, "
+                "as of any plugin that has gone"
+            )
 
 
 def _remove_files(access: "ExistingAccess", nodes: Sequence[str], progress: Progress) -> None:
-    """Remove what the plugins keep on nodes, where a pod may do that."""
-    if "run" not in access.can:
-        progress.note(f"files of the plugins stay in {_STATE} of {', '.join(nodes)}")
-        return
+    """Remove what the plugins keep on nodes, where a pod may do that; say where it stays."""
+
+    def remove(node: str) -> str:
+        try:
+            access.run(node, ("rm", "-rf", _STATE))
+        except Interrupted:
+            raise
+        except LabError as error:
+            return f"files of the plugin stay in {_STATE} of {node}: {error.seen or error.what}"
+        return ""
+
     with ThreadPoolExecutor(_AT_ONCE) as removers:
-        list(removers.map(lambda node: access.run(node, ("rm", "-rf", _STATE)), nodes))
+        for stays in filter(None, removers.map(remove, nodes)):
+            progress.note(stays)
 
 
 def _nodes_of(folder: LabFolder) -> tuple[str, ...]:

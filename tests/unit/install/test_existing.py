@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from lab.cluster.record import LabFolder, Record
-from lab.core.errors import CleanUpFailed, Interrupted, LabError, UsageError
+from lab.core.errors import CleanUpFailed, Interrupted, LabError, NotReady, UsageError
 from lab.core.fleet import Fleet, Pool
 from lab.install.down import take_down
 from lab.install.order import Order
@@ -211,13 +211,12 @@ def test_a_server_that_does_not_answer_is_told_as_the_user_named_it(
     assert error.commands == (f"kubectl {flags} get nodes",)
 
 
-def test_another_plugin_on_a_node_is_refused(user: User, api: FakeApi) -> None:
+def test_another_plugin_on_a_node_is_refused(user: User, api: FakeApi, folder: LabFolder) -> None:
     """Real devices would look fake."""
     api.add(node(WORKER, devices=8))
     api.nodes[WORKER]["spec"]["providerID"] = f"kind://docker/t-lab/{WORKER}"
-    with pytest.raises(UsageError, match="another plugin serves"):
-        user.up(user.order)
-    assert changes(api) == []
+    error = refused(user, user.order, api, folder)
+    assert error.what.startswith("another plugin serves")
 
 
 def test_a_lab_stays_on_its_cluster(user: User, api: FakeApi, folder: LabFolder) -> None:
@@ -271,7 +270,8 @@ def test_down_works_without_docker_and_says_what_stays(
     engine.set(away="Cannot connect to the Docker daemon")
     api.no_pods = "violates PodSecurity"
     assert user.down()
-    assert f"files of the plugins stay in /var/lib/gpu-lab of {WORKER}" in said
+    stay = f"files of the plugin stay in /var/lib/gpu-lab of {WORKER}: violates PodSecurity"
+    assert stay in said
 
 
 def test_down_can_be_tried_again(user: User, api: FakeApi, folder: LabFolder) -> None:
@@ -293,6 +293,71 @@ def test_down_works_on_half_a_lab(user: User, api: FakeApi, folder: LabFolder, l
     (folder.path / lost).write_text("{")
     assert user.down()
     assert (SECRET in api.objects, folder.path.exists()) == (False, False)
+
+
+def test_down_again_after_half_a_down(user: User, api: FakeApi, folder: LabFolder) -> None:
+    """The plugin's objects had gone, and then it was interrupted."""
+    user.up(user.order)
+    for kept in [each for each in api.objects if each.startswith("/apis")]:
+        api.remove(kept)
+    assert user.down()
+    assert (made(api), folder.path.exists()) == ([], False)
+
+
+def test_down_leaves_alone_what_is_another_labs(
+    user: User, api: FakeApi, folder: LabFolder, said: list[str]
+) -> None:
+    """Someone was told to remove what was left of this one, and has brought up their own."""
+    user.up(user.order)
+    token = b64encode(b"of another lab").decode()
+    api.objects[SECRET] = {"metadata": {}, "data": {"token": token}}
+    before = len(changes(api))
+    assert user.down()
+    assert len(changes(api)) == before
+    assert "another lab is on the cluster by now: nothing was removed from there" in said
+    assert not folder.path.exists()
+
+
+def test_down_removes_pods_that_a_killed_command_left(user: User, api: FakeApi) -> None:
+    """They are privileged, and nobody would miss them."""
+    user.up(user.order)
+    labels = {"gpu-lab/act": "12345678"}
+    left = {"name": "gpu-lab-node-1", "namespace": "kube-system", "labels": labels}
+    api.pods.append({"metadata": left, "spec": {"nodeName": WORKER, "containers": []}})
+    user.down()
+    assert api.pods == []
+
+
+def test_down_says_what_it_could_not_tidy(user: User, api: FakeApi, said: list[str]) -> None:
+    """A node on which no pod starts does not keep the lab in the cluster."""
+    user.up(user.order)
+    api.runs = lambda _: {"status": {"phase": "Failed", "reason": "NodeShutdown"}}
+    assert user.down()
+    assert f"files of the plugin stay in /var/lib/gpu-lab of {WORKER}: NodeShutdown" in said
+    assert SECRET not in api.objects
+
+
+def test_down_without_its_kubeconfig_says_that_something_stays(
+    user: User, folder: LabFolder
+) -> None:
+    """Exit 0 would claim that nothing is left."""
+    user.up(user.order)
+    folder.kubeconfig.unlink()
+    with pytest.raises(CleanUpFailed) as raised:
+        user.down()
+    assert raised.value.seen == "the lab's copy of your kubeconfig is gone"
+    assert folder.path.exists()
+
+
+def test_a_lab_without_its_kubeconfig_is_told_how_to_get_it(user: User, folder: LabFolder) -> None:
+    """The user has the one that it was copied from."""
+    user.up(user.order)
+    folder.kubeconfig.unlink()
+    with pytest.raises(NotReady, match="the lab's copy of your kubeconfig is gone") as raised:
+        running_lab(user.site, "t-lab")
+    assert raised.value.commands == ("gpulab up --name t-lab --kubeconfig FILE",)
+    user.up(user.order)
+    assert running_lab(user.site, "t-lab").client.version()
 
 
 def test_a_node_that_has_left_the_cluster_is_passed_over(user: User, api: FakeApi) -> None:

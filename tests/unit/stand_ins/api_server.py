@@ -146,10 +146,12 @@ class FakeApi:
         return [each for each in self.requests if (each.method, each.path) == ("PATCH", path)]
 
     def selected(self, query: dict[str, str]) -> list[Json]:
-        """Return the pods with the label that is asked for."""
-        key, _, value = query.get("labelSelector", "").partition("=")
+        """Return the pods with the label that is asked for, whatever its value where none is."""
+        key, by_value, value = query.get("labelSelector", "").partition("=")
         labels = [(each, each["metadata"]["labels"]) for each in self.pods]
-        return [each for each, own in labels if not key or own.get(key) == value]
+        if not by_value:
+            return [each for each, own in labels if not key or key in own]
+        return [each for each, own in labels if own.get(key) == value]
 
     def apply_to_node(self, name: str, patch: Json) -> Json:
         """Merge a patch as the API server does: None takes a label away, taints are one list."""
