@@ -6,6 +6,7 @@ from typing import Final
 
 from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Pod
+from lab.core.counted import counted
 from lab.harness.expectations.devices import DeviceExpectation
 from lab.harness.expectations.one_pod import told
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
@@ -124,6 +125,18 @@ class PodExpectation(DeviceExpectation):
 
         self.expecting.until(f"prints {text!r}", look, within)
         return self
+
+    def restarted(self, times: int, *, within: float = 90) -> "PodExpectation":
+        """Its containers were started again so many times, all together, and run."""
+        __tracebackhide__ = True
+
+        def look(pod: Pod) -> Sight:
+            runs = bool(pod.containers) and all(each.state == "running" for each in pod.containers)
+            if runs and pod.restarts >= times:
+                return MET
+            return NotYet(f"{counted(pod.restarts, 'restart')}; {told(pod)}")
+
+        return self._until(f"was started again {times} times", look, within)
 
     def stays_as_it_is(self, *, lasting: float) -> "PodExpectation":
         """No container of it ends, restarts or is replaced for that long, and it is not deleted."""

@@ -256,3 +256,17 @@ def test_the_same_device_on_another_node_is_another_one(
         cluster.pod(name, **{**RUNS, "node": node})
         inside.environment[name] = {"GPULAB_VISIBLE_DEVICES": "0"}
     expect_pod("p").sees_only_its_devices()
+
+
+def test_restarts_are_counted_when_the_container_runs_again(
+    cluster: Cluster, expect_pod: ExpectPod
+) -> None:
+    """One that waits for its next turn has not been started again yet."""
+    waiting = Container("main", restarts=2, reason="CrashLoopBackOff")
+    cluster.pod(**{**RUNS, "containers": (waiting,)})
+    cluster.clock.at(9, lambda: cluster.pod(**{**RUNS, "containers": (running(restarts=2),)}))
+    expect_pod().restarted(2)
+    assert cluster.clock.now() == pytest.approx(9)
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().restarted(3, within=1)
+    assert raised.value.seen == "2 restarts; Running, on w"
