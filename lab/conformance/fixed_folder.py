@@ -56,6 +56,7 @@ def at_fixed_folder(folder: Path, processes: Processes) -> tuple[str, ...]:
             "there for it",
             where=pasteable(("unshare", *user, "--mount")),
             seen=tried.tail(),
-            remedy=_TOLD,
+            remedy=f"{_TOLD}, or make the folder: over one that is there a user may lay another",
+            commands=(f"sudo mkdir -p {FIXED_FOLDER}",),
         )
     return begin

@@ -64,6 +64,7 @@ def test_a_system_that_refuses_is_told_in_its_words(
         at_fixed_folder(tmp_path / "d", Processes())
     assert FIXED_FOLDER in refused.value.what
     assert refused.value.seen == "unshare failed: Operation not permitted"
+    assert refused.value.commands == (f"sudo mkdir -p {FIXED_FOLDER}",)
     assert TO_PASTE in refused.value.remedy
 
 
