@@ -232,6 +232,18 @@ def test_kind_config_of_the_folder_is_used(
     assert orders[0].found_config == (Path("kind-config.yaml") if there else None)
 
 
+def test_what_is_asked_of_a_cluster_that_is_there_is_ordered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Names of nodes have commas in between; what is not asked for is left open."""
+    orders: list[Order] = []
+    monkeypatch.setattr(up_module, "bring_up", lambda order, _: orders.append(order))
+    run(["up", "--name", "t-none", "--kubeconfig", "c", "--nodes", "b, a,", "--context", "x"])
+    order = orders[0]
+    assert (order.backend, order.kubeconfig, order.context) == ("auto", Path("c"), "x")
+    assert (order.nodes, order.plugin_image) == (("b", "a"), None)
+
+
 @pytest.mark.usefixtures("state")
 def test_wrong_fleet_file_is_code_2_before_anything_begins(capsys: Output, tmp_path: Path) -> None:
     """The file and the line are in the error."""
