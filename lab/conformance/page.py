@@ -50,7 +50,7 @@ _NOT_CHECKED: Final = (
     "- **Devices that break.** Nothing can make a device of a stranger's plugin unhealthy: "
     "that it is listed so, and well again later, is for the plugin's own tests.\n"
     "- **What containers find.** Whether a device file, a host path or a CDI device is there "
-    "is seen when a container starts, and there is none here.\n"
+    "is seen when a container starts: with `--image`, in a lab, and not of a process.\n"
     "- **Plugins that are found.** The kubelet also watches `plugins_registry`, and "
     "Kubernetes' own library for plugins waits to be found there where the file `DEPRECATION` "
     "says so. Here the file is missing, and all plugins register.\n"
