@@ -8,11 +8,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from lab.harness.workloads import Manifest, pod
 
-_PROGRAM: Final = "registering.py"
+_REGISTRAR: Final = "registering.py"
+_FOUND: Final = "discovered.py"
+#: Beside the folder of sockets (Kubernetes, pkg/kubelet/config/defaults.go).
+_REGISTRY: Final = "plugins_registry"
+#: Its socket has to go with it: the kubelet would look for it for ever.
+_FOUND_GRACE_SECONDS: Final = 5
 _FLEET_FOLDER: Final = "/etc/gpu-lab"
 _STATE_FOLDER: Final = "/var/lib/gpu-lab"
 #: The fleet is in the pod itself: there is nothing beside it to make and to remove.
@@ -71,14 +77,22 @@ class Host:
 
         A line each, as `gpu: the ResourceName "gpu" is invalid`. Nobody would serve them.
         """
-        command = ["python3", "-c", _program(), self.folder, *resources]
+        command = ["python3", "-c", _program(_REGISTRAR), self.folder, *resources]
         made = self._pod(name, {"command": command}, self._sockets)
         made["spec"]["restartPolicy"] = "Never"
         return made
 
+    def found_plugin(self, name: str, resource: str, count: int) -> Manifest:
+        """Return a pod that is a device plugin which never registers: the kubelet finds it."""
+        registry = str(PurePosixPath(self.folder).with_name(_REGISTRY))
+        command = ["python3", "-c", _program(_FOUND), registry, resource, str(count)]
+        made = self._pod(name, {"command": command}, _of_the_node(registry))
+        made["spec"]["terminationGracePeriodSeconds"] = _FOUND_GRACE_SECONDS
+        return made
+
     @property
     def _sockets(self) -> dict[str, Manifest]:
-        return {self.folder: {"hostPath": {"path": self.folder, "type": "Directory"}}}
+        return _of_the_node(self.folder)
 
     def _pod(self, name: str, runs: Manifest, volumes: Mapping[str, Manifest]) -> Manifest:
         names = {path: f"volume-{number}" for number, path in enumerate(volumes)}
@@ -99,5 +113,9 @@ class Host:
         )
 
 
-def _program() -> str:
-    return resources.files(__package__).joinpath(_PROGRAM).read_text(encoding="utf-8")
+def _of_the_node(folder: str) -> dict[str, Manifest]:
+    return {folder: {"hostPath": {"path": folder, "type": "Directory"}}}
+
+
+def _program(file: str) -> str:
+    return resources.files(__package__).joinpath(file).read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ from lab.harness.expectations.replicas import ReplicasExpectation
 from lab.harness.node import NodeHandle
 from lab.harness.one_node import only_resource
 from lab.harness.policies import Policies
+from lab.harness.scheduler import wait_until_seen
 from lab.harness.view import View
 from lab.install.deployment import DAEMON_SET_PATH
 from lab.install.placing import place
@@ -118,9 +119,22 @@ class Lab(Policies):
         `faults` are as in a fleet file.
         """
         manifest = node.host.plugin(name, resource, count, mounted=mounted, faults=faults)
+        return self._bring(manifest, node, resource)
+
+    def bring_found_plugin(
+        self, node: NodeHandle, name: str, resource: str, *, count: int = 1
+    ) -> Submitted:
+        """Start a device plugin that does not register; the kubelet finds its socket, and asks.
+
+        It listens in the kubelet's folder `plugins_registry`, as drivers of CSI and DRA do.
+        """
+        return self._bring(node.host.found_plugin(name, resource, count), node, resource)
+
+    def _bring(self, manifest: Json, node: NodeHandle, resource: str) -> Submitted:
         rival = resource in {each for member in node.members for each in member.devices}
         brought = self.submit(manifest)
-        self.afterwards.once("guest", name, undo=partial(self._send_away, brought, node, rival))
+        undo = partial(self._send_away, brought, node, rival)
+        self.afterwards.once("guest", brought.name, undo=undo)
         return brought
 
     def _send_away(self, brought: Submitted, node: NodeHandle, rival: bool) -> None:  # noqa: FBT001 - for `partial`
@@ -159,6 +173,14 @@ class Lab(Policies):
 
     def _place(self, fleet: Fleet) -> None:
         self.fleet = place(self.running, fleet, Silence())
+
+    def wait_for_scheduler(self, node: NodeHandle, *, within: float = 30) -> None:
+        """Wait until the scheduler has seen a node as it is now.
+
+        For a pod that is to stay Pending by what has just become of the node: a scheduler that is
+        behind would place it by what was before.
+        """
+        wait_until_seen(self.running.client, self.view, self.namespace, node.name, within)
 
     def roll_out_plugins(self, *, within: float = 120) -> None:
         """Replace the plugins of all nodes as `kubectl rollout restart` does, and wait for them."""

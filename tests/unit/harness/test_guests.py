@@ -93,3 +93,13 @@ def test_a_registrars_pod_has_the_whole_program() -> None:
     assert (python, option, arguments) == ("python3", "-c", [FOLDER, "gpu", "nvidia.com/"])
     assert program == Path(registering.__file__).read_text(encoding="utf-8")
     assert made["spec"]["restartPolicy"] == "Never"
+
+
+def test_a_plugin_that_is_found_has_the_folder_in_which_it_is_looked_for() -> None:
+    """Which is beside that of the sockets; and time to take its socket away."""
+    made = HOST.found_plugin("found", "found.example.com/device", 2)
+    (container,) = made["spec"]["containers"]
+    registry = "/var/lib/kubelet/plugins_registry"
+    assert container["command"][3:] == [registry, "found.example.com/device", "2"]
+    assert mounts_of(made)[registry]["hostPath"] == {"path": registry, "type": "Directory"}
+    assert made["spec"]["terminationGracePeriodSeconds"] == 5
