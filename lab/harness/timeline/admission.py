@@ -116,7 +116,8 @@ def _without_a_call(seen: Observation, number: int) -> Step:
     if seen.first_start.at is None and seen.journal is not None:
         detail = Phrase("the kubelet has not asked yet", "kubelet 尚未请求")
         return Step(number, unreached(seen), UNKNOWN, detail)
-    moment = Moment.between(seen.scheduled.earliest, seen.first_start.latest)
+    # The scheduler's word of the binding may come after the kubelet's call.
+    moment = Moment.between(seen.pod.created, seen.first_start.latest)
     if any(each.ids for each in asked_for(seen)):
         # Its container holds devices: it was asked for them, and answered.
         return Step(number, "done", moment, _forgotten(seen), "pod status")

@@ -102,7 +102,7 @@ def _first_run(seen: Observation, holders: Sequence[Container]) -> Moment:
         return Moment.told(event.first)
     started = Moment.told(earliest_start(holders))
     if any(each.restarts for each in holders):
-        return Moment.between(seen.scheduled.earliest, started.latest)
+        return Moment.between(seen.pod.created if seen.pod else None, started.latest)
     return started
 
 

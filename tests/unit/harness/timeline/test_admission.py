@@ -125,19 +125,19 @@ ASK_CASES = {
     ),
     "the plugin has forgotten": (
         running(journal=journal(), plugin_log=LATER),
-        ("unknown", "10:00:05.123 … 10:00:08.000", BEGINS, ""),
+        ("unknown", "10:00:05.000 … 10:00:08.000", BEGINS, ""),
     ),
     "the plugin has forgotten, the status has not": (
         running(journal=journal(), plugin_log=LATER, pod=pod(containers=(HOLDING,))),
-        ("done", "10:00:05.123 … 10:00:08.000", BEGINS, "pod status"),
+        ("done", "10:00:05.000 … 10:00:08.000", BEGINS, "pod status"),
     ),
     "no journal": (
         running(journal=None, missing={"journal": "no plugin runs"}),
-        ("unknown", "10:00:05.123 … 10:00:08.000", "no plugin runs", ""),
+        ("unknown", "10:00:05.000 … 10:00:08.000", "no plugin runs", ""),
     ),
     "no call in the journal": (
         running(journal=journal(*OFFERED)),
-        ("unknown", "10:00:05.123 … 10:00:08.000", "the journal has no call that fits", ""),
+        ("unknown", "10:00:05.000 … 10:00:08.000", "the journal has no call that fits", ""),
     ),
 }
 

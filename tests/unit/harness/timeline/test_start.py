@@ -148,7 +148,7 @@ SEES_CASES = {
     ),
     "it was restarted since, and events have expired": (
         running(events=(SCHEDULED,), pod=pod(containers=(replace(CONTAINER, restarts=2),))),
-        ("done", "10:00:05.123 … 10:00:08.000", VARIABLE, "pod log"),
+        ("done", "10:00:05.000 … 10:00:08.000", VARIABLE, "pod log"),
     ),
     "it crashes": (
         running(events=(SCHEDULED,), pod=pod(containers=(CRASHING,))),
