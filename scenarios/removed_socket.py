@@ -9,18 +9,18 @@ from lab.harness import Lab, pod, scenario
     en="A plugin whose socket was removed listens anew and registers again; pods do not notice",
     zh="socket 被删掉，plugin 会重新监听、重新注册，正在运行的 Pod 毫无感觉",
     zh_why="""
-    device-plugins 目录里的 socket 是 kubelet 连 plugin 的入口，
-    被人“清理”掉以后，kubelet 就再也连不上它了。
-    好的 plugin 会盯着这个目录：文件没了就换一个新的 socket，再注册一次；
-    只重新注册、不重新监听是不够的，kubelet 会拨一个不存在的文件。
-    正在运行的 Pod 用的是已经分配好的设备，与 socket 无关。
+    kubelet 重启时会清空 device-plugins 目录里的 socket，所以 plugin 都盯着自己的那个文件：
+    文件没了，就换一个名字重新监听，再注册一次。有人手工“清理”这个目录，效果也一样。
+    只重新注册、不重新监听是不够的，kubelet 会去拨一个不存在的文件。
+    正在运行的 Pod 用的是早就分配好的设备，与 socket 无关。
     """,
 )
 def removed_socket(lab: Lab) -> None:
-    """A plugin watches its folder: without its socket it is deaf, and nobody would tell it.
+    """A kubelet that restarts removes all sockets of its folder, so plugins watch their own.
 
-    It opens another socket, of another name, and registers that. Devices that pods hold are theirs
-    meanwhile, and new pods get what is left.
+    Where it is missing, be it by somebody who tidies up, the plugin listens on another one and
+    registers that: to register alone would send the kubelet to a file that is not there. Devices
+    that pods hold are theirs meanwhile, and new pods get what is left.
     """
     node = lab.node()
     holder = lab.submit(pod("holder", limits={lab.resource: 1}))
