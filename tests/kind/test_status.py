@@ -2,7 +2,7 @@
 
 import json
 
-from tests.kind.machine import USER_KUBECONFIG, Lab
+from tests.kind.machine import USER_KUBECONFIG, Ended, Lab, wait_until
 
 
 def test_status_as_json_keeps_its_contract(lab: Lab) -> None:
@@ -40,3 +40,18 @@ def test_the_kubeconfig_is_the_labs_own_and_private(lab: Lab) -> None:
     """The lab's is readable by its user alone; the user's own is as it was."""
     assert lab.kubeconfig.stat().st_mode & 0o777 == 0o600
     assert lab.machine.user_kubeconfig.read_text() == USER_KUBECONFIG
+
+
+def test_capacity_without_allocatable_is_a_check_that_fails(lab: Lab) -> None:
+    """All is broken, or the plugin is gone: both ways to look are told (k8s-device-plugin#452)."""
+
+    def seen() -> Ended:
+        return lab.machine.gpulab("status", "--name", lab.name)
+
+    lab.machine.gpulab("inject", "unhealthy", "--all", "--name", lab.name)
+    wait_until(lambda: seen().returncode == 1, "the lab is not ready")
+    said = seen().stderr
+    assert f"gpulab inject list --name {lab.name}" in said
+    assert f"gpulab logs --name {lab.name}" in said
+    lab.machine.gpulab("inject", "healthy", "--all", "--name", lab.name)
+    wait_until(lambda: seen().returncode == 0, "the lab is ready again")
