@@ -1,4 +1,4 @@
-"""What `gpulab up` says, and does not wait for, where the fleet's own faults hold a resource back."""
+"""What `gpulab up` says, and does not wait for, where the fleet's own faults hold back."""
 
 from collections.abc import Iterator
 
