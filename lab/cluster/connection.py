@@ -9,7 +9,7 @@ import http
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from http.client import IncompleteRead
 from pathlib import Path
 from typing import Any, Final
@@ -134,7 +134,10 @@ class Connection:
         settings = self._api.configuration
         with self._reaching():
             running = websocket_call(settings, "GET", url, headers=headers, _preload_content=False)
-            with closing(running):
+            with ExitStack() as stack:
+                # `close` leaves the socket open where the server has said goodbye first.
+                stack.callback(running.sock.shutdown)
+                stack.enter_context(closing(running))
                 running.run_forever(timeout=seconds)
                 code = running.returncode
                 return (-1 if code is None else code), str(running.read_all())
