@@ -1,5 +1,6 @@
 """The folder of one test's evidence."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -23,6 +24,16 @@ def made_for(test: str, root: Path) -> Path:
     except OSError as error:
         raise unwritable(path, error) from error
     return path
+
+
+def require_writable(root: Path) -> None:
+    """Make the folder of a run; raises `NotReady` where nothing can be written into it."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(root, error) from error
+    if not os.access(root, os.W_OK | os.X_OK):
+        raise unwritable(root, PermissionError("Permission denied"))
 
 
 def unwritable(path: Path, error: OSError) -> NotReady:

@@ -25,7 +25,6 @@ from lab.harness.pytest_plugin.hooks import (
     pytest_configure_node,
     pytest_report_header,
     pytest_runtest_makereport,
-    pytest_testnodeready,
     pytest_xdist_node_collection_finished,
 )
 
@@ -42,6 +41,5 @@ __all__ = [
     "pytest_configure_node",
     "pytest_report_header",
     "pytest_runtest_makereport",
-    "pytest_testnodeready",
     "pytest_xdist_node_collection_finished",
 ]

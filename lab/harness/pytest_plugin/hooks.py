@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
         config: pytest.Config
         workerinput: dict[str, object]
-        workerinfo: dict[str, int]
 
 
 _DOCTOR: Final = (sys.executable, "-m", "lab.cli.main", "doctor")
@@ -59,12 +58,6 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure_node(node: "Worker") -> None:
     """Tell a worker of xdist which run it belongs to."""
     node.workerinput[INPUT] = node.config.stash[SESSION].run
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodeready(node: "Worker") -> None:
-    """Remember a worker's process, which has to end before its lab is taken down."""
-    node.config.stash[SESSION].pids.append(node.workerinfo["pid"])
 
 
 @pytest.hookimpl(tryfirst=True)

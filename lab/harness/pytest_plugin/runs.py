@@ -1,6 +1,7 @@
 """What is known of a run on disk, so that the next one can tidy up after a run that was killed.
 
     <state>/.pytest/<run>/alive.lock     held as long as the run's main process lives
+    <state>/.pytest/<run>/<worker>.pid   which process a worker is; the main one may have to end it
     <state>/.pytest/<run>/<group>/       who has which lab, see `lab.harness.leasing`
 
 The labs of a group are called `<run>-<group>-<number>`.
@@ -56,6 +57,15 @@ class RunFolder:
         lock = FileLock(self.path / _ALIVE, timeout=0)
         lock.acquire()
         return lock
+
+    def note_pid(self, worker: str) -> None:
+        """Let it be known which process this worker is."""
+        (self.path / f"{worker}.pid").write_text(str(getpid()), encoding="ascii")
+
+    def pids(self) -> tuple[int, ...]:
+        """Return the processes of the run's workers."""
+        files = sorted(self.path.glob("*.pid"))
+        return tuple(int(file.read_text(encoding="ascii")) for file in files)
 
     def is_dead(self) -> bool:
         """Whether the run's main process has gone without a word."""

@@ -39,7 +39,6 @@ class LabSession:
     #: How many workers a cluster needs for all fleets of the run.
     workers: int = 1
     interrupted: bool = False
-    pids: list[int] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -78,11 +77,15 @@ class LabSession:
     def announce(self, workers: int) -> None:
         """Let it be known that tests of the run want labs."""
         from lab.core.errors import LabError  # noqa: PLC0415 - as above
+        from lab.harness.evidence.folder import require_writable  # noqa: PLC0415 - as above
 
         self.workers = workers
         self.interruptions.heed()
         try:
             self.folder.make()
+            if not self.is_main:
+                self.folder.note_pid(self.user)
+            require_writable(self.settings.evidence)
         except LabError as error:
             raise pytest.UsageError(str(error)) from error
 
@@ -118,7 +121,7 @@ class LabSession:
 
         if are_free(self.folder, 0):
             return
-        for pid in self.pids:
+        for pid in self.folder.pids():
             try:
                 os.kill(pid, signal.SIGTERM)
             except ProcessLookupError:

@@ -86,6 +86,22 @@ class FileLabs:
             raise NoPlace(f"the fleet needs {fleet.workers()} nodes, and the lab has {most}")
 
 
+@dataclass(frozen=True)
+class FileUsed(FileLabs):
+    """See `lab.harness.makers.UsedLab`."""
+
+    @classmethod
+    def of(cls, name: str, site: "Site") -> "FileUsed":
+        """Return the lab of this name."""
+        path_of(f"x-x-x-{name}").touch()
+        return cls(Order(f"x-x-x-{name}", Fleet.default(), None, None, 1), site)
+
+    def make(self, name: str, fleet: Fleet) -> "RunningLab":
+        """Find the file."""
+        del name
+        return self.take(self.order.name, fleet)
+
+
 def remove(name: str, site: "Site") -> None:
     """Remove a file that is a lab."""
     del site
@@ -126,6 +142,7 @@ def pytest_configure(config: pytest.Config) -> None:
     del config
     patch = pytest.MonkeyPatch()
     patch.setattr(clusters, "OwnLabs", FileLabs)
+    patch.setattr(clusters, "UsedLab", FileUsed.of)
     patch.setattr(tested, "opened", opened)
     patch.setattr(makers, "remove", remove)
 

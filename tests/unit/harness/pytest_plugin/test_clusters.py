@@ -1,0 +1,113 @@
+"""Labs on clusters that are there: handed over by a fixture, named by an option, or lent."""
+
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from tests.unit.harness.pytest_plugin.project import Project
+
+PASSES = "def test_it(gpu_lab):\n    pass\n"
+HANDS_OVER = """
+import pathlib
+import pytest
+
+@pytest.fixture(scope="session")
+def their_cluster():
+    file = pathlib.Path("their-kubeconfig")
+    file.write_text("theirs")
+    yield file
+    file.write_text("gone")
+    with open(f"{FOLDER}/told", "a") as told:
+        told.write("their cluster goes\\n")
+
+@pytest.fixture(scope="session")
+def lab_kubeconfig(their_cluster):
+    return their_cluster
+"""
+
+
+def handing_over(project: Project) -> str:
+    """Return a conftest that hands a cluster over."""
+    return f"FOLDER = {str(project.labs)!r}\n{HANDS_OVER}"
+
+
+def test_a_lab_leaves_a_cluster_that_was_handed_over_before_that_goes(project: Project) -> None:
+    """Afterwards nobody could take its plugins away."""
+    project.write(conftest=handing_over(project), test_it=PASSES)
+    ended = project.run()
+    assert ended.code == 0, ended.text
+    made, closed, removed, gone = project.told
+    assert made.endswith("chapter:2 workers=0")
+    assert (closed, gone) == ("closed test-it", "their cluster goes")
+    assert removed.startswith("remove ")
+    assert project.left() == []
+
+
+def test_workers_share_the_lab_on_a_cluster(project: Project) -> None:
+    """There can be one lab on it only; the last worker to use it takes it away."""
+    tests = "".join(f"def test_{each}(gpu_lab):\n    pass\n" for each in "abcd")
+    (project.folder / "kubeconfig").write_text("a cluster")
+    project.write(test_it=tests)
+    ended = project.run("-n", "2", "--lab-kubeconfig", "kubeconfig")
+    assert ended.code == 0, ended.text
+    made = [each for each in project.told if each.startswith("make")]
+    removed = [each for each in project.told if each.startswith("remove")]
+    assert len(made) == len(removed)
+    assert project.told[-1] == removed[-1]
+    assert project.left() == []
+
+
+def test_a_lab_that_is_used_stays(project: Project) -> None:
+    """Fleets are placed on it, and nothing is removed."""
+    project.write(test_it=PASSES)
+    ended = project.run("--lab-use", "mine")
+    assert ended.code == 0, ended.text
+    assert project.told == ["place mine chapter:2", "closed test-it"]
+    assert project.left() == ["x-x-x-mine"]
+
+
+def test_two_runs_do_not_use_one_lab(project: Project) -> None:
+    """The second one is refused before it does anything."""
+    folder = project.state / ".pytest"
+    folder.mkdir(parents=True)
+    project.write(test_it=PASSES)
+    with FileLock(folder / "use-mine.lock"):
+        ended = project.run("--lab-use", "mine")
+    assert ended.code == pytest.ExitCode.USAGE_ERROR
+    assert "--lab-use mine: another run of pytest uses this lab" in ended.text
+    assert project.told == []
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (
+            ("--lab-use=a", "--lab-kubeconfig=b"),
+            "--lab-kubeconfig has no meaning with --lab-use: leave one out",
+        ),
+        (
+            ("--lab-backend=kind", "--lab-nodes=b"),
+            "--lab-nodes has no meaning with --lab-backend=kind: leave one out",
+        ),
+        (("--lab-clusters=0",), "--lab-clusters 0: a number of clusters is 1 or more"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    project: Project, options: tuple[str, ...], says: str
+) -> None:
+    """Before any test is collected."""
+    project.write(test_it=PASSES)
+    ended = project.run(*options)
+    assert ended.code == pytest.ExitCode.USAGE_ERROR
+    assert ended.text.startswith(f"ERROR: {says}\n")
+
+
+def test_evidence_that_cannot_be_written_is_told_before_a_lab_is_made(project: Project) -> None:
+    """A lab takes a minute, and a file is where the folder should be."""
+    Path(project.folder / "kept").write_text("")
+    project.write(test_it=PASSES)
+    ended = project.run("--lab-evidence", "kept")
+    assert ended.code == pytest.ExitCode.USAGE_ERROR
+    assert "the evidence of a failed test cannot be written" in ended.text
+    assert project.told == []

@@ -1,0 +1,132 @@
+"""What a test asks of its lab, and what is kept of it."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.unit.harness.pytest_plugin.project import Project
+
+FAILS = "def test_it(gpu_lab):\n    assert 1 == 2\n"
+PASSES = "def test_it(gpu_lab):\n    pass\n"
+
+
+def marked(marker: str, body: str = "pass") -> str:
+    """Return a test with a marker."""
+    return f"import pytest\n@pytest.mark.gpu_lab({marker})\ndef test_it(gpu_lab):\n    {body}\n"
+
+
+@pytest.mark.parametrize(
+    ("marker", "says"),
+    [
+        ("'chapter'", "'chapter' has no name: write fleet=…, backend=… or needs=…"),
+        ("flet='x'", "it has no argument 'flet', but fleet, backend and needs"),
+        ("fleet=7", "fleet=7: a name, a path or a Fleet"),
+        ("fleet='h200'", "there is no fleet 'h200', but chapter, "),
+        ("fleet='h200.yaml'", "there is no file 'h200.yaml'; looked for it in /"),
+        ("backend='minikube'", "backend='minikube': there are kind, existing"),
+        ("needs=['fly']", "needs='fly': there are run, restart_kubelet, "),
+        ("needs=7", "needs=7: a name or several"),
+    ],
+)
+def test_a_marker_that_nobody_could_serve_is_refused(
+    project: Project, marker: str, says: str
+) -> None:
+    """At collection, with the name of the test; nothing was made."""
+    project.write(test_it=marked(marker))
+    ended = project.run()
+    assert ended.code == pytest.ExitCode.USAGE_ERROR
+    assert f"ERROR: test_it.py::test_it: marker gpu_lab: {says}" in ended.text
+    assert project.told == []
+
+
+def test_a_wrong_fleet_file_is_refused_with_its_line(project: Project) -> None:
+    """In the words of `gpulab up`."""
+    (project.folder / "my.yaml").write_text("apiVersion: gpu-lab/v1\nkind: Fleet\npool: []\n")
+    project.write(test_it=marked("fleet='my.yaml'"))
+    ended = project.run()
+    assert ended.code == pytest.ExitCode.USAGE_ERROR
+    assert "my.yaml:3" in ended.text
+
+
+@pytest.mark.parametrize(
+    ("marker", "reason"),
+    [
+        ("backend='existing'", "it holds on existing, and the lab is on kind"),
+        ("needs=('run', 'restart')", "the backend kind cannot restart here"),
+        ("fleet='three-vendors'", "the fleet needs 3 nodes, and the lab has 2"),
+    ],
+)
+def test_a_test_that_does_not_apply_is_skipped(project: Project, marker: str, reason: str) -> None:
+    """With the reason; the lab is as good as before for the next one."""
+    project.write(test_a=marked(marker), test_b=PASSES)
+    ended = project.run("-rs", FAKE_NODES="2")
+    assert ended.code == 0, ended.text
+    assert reason in ended.text
+    assert sum(each.startswith("make") for each in project.told) == 1
+
+
+def test_a_module_says_what_its_tests_have_in_common(project: Project) -> None:
+    """The marker nearest to the test counts, argument by argument."""
+    module = "import pytest\npytestmark = pytest.mark.gpu_lab(fleet='three-vendors', needs='run')\n"
+    project.write(test_it=module + marked("needs='restart'"))
+    ended = project.run("-rs")
+    assert "the backend kind cannot restart here" in ended.text
+    assert project.told[0].startswith("make own-0 nvidia:8")
+
+
+def test_a_failure_has_evidence_and_a_result(project: Project) -> None:
+    """Both are in the folder of the test, which the summary names."""
+    project.write(test_it=FAILS)
+    ended = project.run("--lab-evidence", "kept")
+    folder = project.folder / "kept" / "test_it.py-test_it"
+    assert f"evidence: {folder}\n  $ gpulab report {project.folder / 'kept'}\n" in ended.text
+    assert "assert 1 == 2" in (folder / "failure.txt").read_text()
+    result = json.loads((folder / "result.json").read_text())
+    assert (result["verdict"], result["kubernetes"]) == ("failed", "v1.36.3")
+
+
+def test_a_skip_inside_a_test_is_no_failure(project: Project) -> None:
+    """Its result says so."""
+    project.write(test_it=marked("", "pytest.skip('not today')"))
+    assert project.run().code == 0
+    file = project.folder / "lab-evidence/test_it.py-test_it/result.json"
+    assert json.loads(file.read_text())["verdict"] == "skipped"
+
+
+def test_junit_has_what_the_test_ran_on(project: Project) -> None:
+    """As properties of the test."""
+    project.write(test_it=FAILS)
+    project.run("--junitxml=junit.xml")
+    report = ET.parse(project.folder / "junit.xml")  # noqa: S314 - it is our own
+    found = {each.get("name"): each.get("value") for each in report.iter("property")}
+    assert found["gpu_lab.kubernetes"] == "v1.36.3"
+    assert found["gpu_lab.backend"] == "kind"
+    assert str(found["gpu_lab.lab"]).endswith("-own-0")
+    assert str(found["gpu_lab.evidence"]).endswith("/lab-evidence/test_it.py-test_it")
+
+
+@pytest.mark.parametrize(
+    ("test", "keep", "stays"),
+    [
+        (FAILS, "failed", True),
+        (PASSES, "failed", False),
+        (PASSES, "always", True),
+        (FAILS, "never", False),
+    ],
+)
+def test_labs_are_kept_where_that_is_asked_for(
+    project: Project, test: str, keep: str, *, stays: bool
+) -> None:
+    """The summary says how to look at them, and how to remove them."""
+    project.write(test_it=test)
+    ended = project.run("--lab-keep", keep)
+    assert ("  $ gpulab down --name pytest-" in ended.text) == stays
+    assert bool(project.left()) == stays
+
+
+def test_a_failure_that_ends_the_run_can_be_looked_at(project: Project) -> None:
+    """With `-x --lab-keep failed` the test's pods are still there."""
+    project.write(test_it=FAILS)
+    project.run("-x", "--lab-keep", "failed")
+    assert project.told == ["make own-0 chapter:2 workers=1", "left test-it"]
