@@ -31,6 +31,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "conform": ("lab.cli.conform:conform", "Try a device plugin of your own against the contract."),
     "run": ("lab.cli.run:run", "Run scenarios on the lab, and say what does not hold."),
     "list": ("lab.cli.list:list_", "Show the scenarios."),
+    "report": (
+        "lab.cli.report:report",
+        "Make one page of HTML of the results of tests or scenarios.",
+    ),
     "doctor": ("lab.cli.doctor:doctor", "Check whether this machine can run a lab."),
     "image": ("lab.cli.image:image", "Build the images that a lab runs on."),
     "version": ("lab.cli.version:version", "Print the versions of the lab and what it pins."),

@@ -1,0 +1,57 @@
+"""`gpulab report`."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from lab.harness.scenario import Language
+
+_PAGE: Final = "report.html"
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file, which is replaced. Default: report.html in DIR.",
+)
+@click.option(
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    default="en",
+    show_default=True,
+    help="The language of the page.",
+)
+def report(folder: Path, output: Path | None, language: "Language") -> None:
+    """Make one page of HTML of the results of tests or scenarios.
+
+    DIR is the folder that they were written to. The page needs nothing but itself, so it can be
+    sent to somebody; only its links to whole files need the folder beside it.
+    """
+    from lab.harness.report import page
+    from lab.harness.results import results_in
+
+    file = output or folder / _PAGE
+    _write(file, page(results_in(folder), language, file.parent))
+    click.echo(file)
+    opener = "open" if sys.platform == "darwin" else "xdg-open"
+    click.echo(f"  $ {opener} {file.absolute().as_uri()}", err=True)
+
+
+def _write(file: Path, document: str) -> None:
+    from lab.core.errors import UsageError
+
+    try:
+        file.write_text(document, encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(
+            "the page cannot be written",
+            where=str(file),
+            seen=problem.strerror or "",
+            remedy="name a file in a folder that is there and may be written to",
+            commands=("gpulab report lab-evidence --output report.html",),
+        ) from problem

@@ -1,0 +1,73 @@
+"""`gpulab report`: where the page goes, and why it cannot."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.cli.main import run
+from tests.unit.cli.two_nodes import Output
+from tests.unit.harness.reported import passed
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Return a folder with one result."""
+    passed().write(tmp_path / "run" / "001")
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize(("system", "opener"), [("linux", "xdg-open"), ("darwin", "open")])
+def test_page_is_beside_the_results(
+    results: Path, system: str, opener: str, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its path is printed, and behind it what opens it on this system."""
+    monkeypatch.setattr(sys, "platform", system)
+    assert run(["report", str(results)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{results}/report.html\n"
+    assert printed.err == f"  $ {opener} {(results / 'report.html').as_uri()}\n"
+    assert (results / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_page_is_where_it_is_told_to_be(results: Path, tmp_path: Path) -> None:
+    """In the language that is asked for; what was there is replaced."""
+    file = tmp_path / "x.html"
+    file.write_text("old")
+    assert run(["report", str(results), "--output", str(file), "--language", "zh"]) == 0
+    assert "超额申请" in file.read_text(encoding="utf-8")
+    assert not (results / "report.html").exists()
+
+
+def test_folder_without_results_is_code_2(tmp_path: Path, capsys: Output) -> None:
+    """With the command that makes some; nothing is written."""
+    assert run(["report", str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err == (
+        "error: there are no results of tests\n"
+        f"  where: {tmp_path / 'none'}\n"
+        "  next:  run tests or scenarios, or name the folder that they were told to write to\n"
+        "         $ gpulab run --evidence lab-evidence\n"
+    )
+
+
+def test_result_that_cannot_be_read_is_code_2(results: Path, capsys: Output) -> None:
+    """By its file; an older page stays as it was."""
+    (results / "002").mkdir()
+    (results / "002" / "result.json").write_text("{")
+    (results / "report.html").write_text("old")
+    assert run(["report", str(results)]) == 2
+    assert f"where: {results}/002/result.json" in capsys.readouterr().err
+    assert (results / "report.html").read_text() == "old"
+
+
+def test_page_that_cannot_be_written_is_code_2(results: Path, capsys: Output) -> None:
+    """With the system's reason."""
+    file = results / "none" / "x.html"
+    assert run(["report", str(results), "--output", str(file)]) == 2
+    assert capsys.readouterr().err == (
+        "error: the page cannot be written\n"
+        f"  where: {file}\n"
+        "  seen:  No such file or directory\n"
+        "  next:  name a file in a folder that is there and may be written to\n"
+        "         $ gpulab report lab-evidence --output report.html\n"
+    )

@@ -1,0 +1,97 @@
+"""Texts of others, as the page of a run has them, and the commands that it names."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from lab.harness.report.again import commands
+from lab.harness.report.excerpt import Excerpt
+from lab.harness.report.visible import visible
+
+LIMIT = 32 * 1024
+
+
+def test_short_text_is_whole() -> None:
+    """Up to the limit."""
+    assert Excerpt.of_text("a" * LIMIT) == Excerpt("a" * LIMIT)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=20, max_size=60))
+def test_nothing_is_lost_without_being_told(lengths: list[int]) -> None:
+    """What is shown and what is left out are together the whole, and no more than the limit."""
+    text = "".join("x" * each + "\n" for each in lengths)
+    found = Excerpt.of_text(text)
+    assert len(found.head) + found.left_out + len(found.tail) == len(text)
+    assert len(found.head) + len(found.tail) <= LIMIT
+    assert text.startswith(found.head)
+    assert text.endswith(found.tail)
+
+
+def test_text_is_cut_between_lines() -> None:
+    """Half a line could be taken for a whole one."""
+    found = Excerpt.of_text("".join(f"line {number}\n" for number in range(10_000)))
+    assert found.head.endswith("\n")
+    assert found.tail.startswith("line ")
+
+
+def test_one_line_that_is_too_long_is_cut_all_the_same(tmp_path: Path) -> None:
+    """In the middle of it, and of a character if need be."""
+    file = tmp_path / "f"
+    file.write_bytes("好".encode() * 20_000)
+    found = Excerpt.of_file(file)
+    assert found.left_out == 60_000 - LIMIT
+    assert found.head[:-1] == "好" * (8 * 1024 // 3)
+
+
+def test_what_is_no_utf_8_is_shown_as_such(tmp_path: Path) -> None:
+    """A log may hold anything."""
+    (tmp_path / "f").write_bytes(b"a\xffb")
+    assert Excerpt.of_file(tmp_path / "f").head == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("a\r\nb\rc", "a\nb␍c"),
+        ("\x00\x07\x1b[31m", "␀␇␛[31m"),
+        ("\x7f\x9b", "\\u007f\\u009b"),
+        ("user\u202e gpj", "user\\u202e gpj"),
+        ("\ud800", "\\ud800"),
+        ("设备 ✓ é", "设备 ✓ é"),
+    ],
+)
+def test_what_is_hidden_is_shown(text: str, shown: str) -> None:
+    """Nothing of a log is on the page without being seen."""
+    assert visible(text) == shown
+
+
+@given(st.text())
+def test_all_that_is_shown_can_be_written(text: str) -> None:
+    """Also what is no character at all."""
+    assert visible(text).encode().decode() == visible(visible(text))
+
+
+def test_markup_and_numbers_are_left_alone() -> None:
+    """They are the page's own."""
+    assert visible(Markup("\x00")) == "\x00"
+    assert visible(3) == 3
+
+
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        (["001-a", "002-b", "003-a"], ["gpulab run a b"]),
+        (["a"], ["gpulab run a"]),
+        (["t.py::test_x[a b]"], ["pytest 't.py::test_x[a b]'"]),
+        (["001-a", "t.py::x", "t.py::y"], ["gpulab run a", "pytest t.py::x t.py::y"]),
+        (["001-$(rm -r x)"], ["gpulab run '$(rm -r x)'"]),
+        ([], []),
+    ],
+)
+def test_commands_run_the_tests_again(tests: list[str], expected: list[str]) -> None:
+    """Each once, and nothing but those."""
+    assert [*commands(tests)] == expected
