@@ -34,9 +34,9 @@ class Conclusion:
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
         """Take down what was made, when workers and fixtures have ended."""
-        if self.labs.has_begun:
-            self.labs.end_workers()
         try:
+            if self.labs.has_begun:
+                self.labs.end_workers()
             yield
         finally:
             if self.labs.has_begun:

@@ -79,30 +79,6 @@ def test_two_runs_do_not_use_one_lab(project: Project) -> None:
     assert project.told == []
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (
-            ("--lab-use=a", "--lab-kubeconfig=b"),
-            "--lab-kubeconfig has no meaning with --lab-use: leave one out",
-        ),
-        (
-            ("--lab-backend=kind", "--lab-nodes=b"),
-            "--lab-nodes has no meaning with --lab-backend=kind: leave one out",
-        ),
-        (("--lab-clusters=0",), "--lab-clusters 0: a number of clusters is 1 or more"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(
-    project: Project, options: tuple[str, ...], says: str
-) -> None:
-    """Before any test is collected."""
-    project.write(test_it=PASSES)
-    ended = project.run(*options)
-    assert ended.code == pytest.ExitCode.USAGE_ERROR
-    assert ended.text.startswith(f"ERROR: {says}\n")
-
-
 def test_evidence_that_cannot_be_written_is_told_before_a_lab_is_made(project: Project) -> None:
     """A lab takes a minute, and a file is where the folder should be."""
     Path(project.folder / "kept").write_text("")

@@ -1,0 +1,78 @@
+"""The plugin's options, and the variables that stand for them."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from lab.harness.pytest_plugin.options import OPTIONS, Settings, described
+
+
+def config(**given: str) -> pytest.Config:
+    """Return a configuration with these options, run in /project."""
+    values = dict.fromkeys((each.destination for each in OPTIONS), None) | given
+    invocation = SimpleNamespace(dir=Path("/project"))
+    found = SimpleNamespace(getoption=values.__getitem__, invocation_params=invocation)
+    return cast("pytest.Config", found)
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in OPTIONS:
+        monkeypatch.delenv(each.variable, raising=False)
+
+
+def test_nothing_set_is_nothing_said() -> None:
+    """The header of a project without labs is as it was."""
+    assert described(config()) == ""
+    assert Settings.of(config()).evidence == Path("/project/lab-evidence")
+
+
+def test_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And both are told."""
+    monkeypatch.setenv("GPULAB_LAB_KEEP", "always")
+    monkeypatch.setenv("GPULAB_LAB_CLUSTERS", "3")
+    given = config(lab_keep="failed")
+    assert (Settings.of(given).keep, Settings.of(given).clusters) == ("failed", 3)
+    assert described(given) == "--lab-clusters=3, --lab-keep=failed"
+
+
+def test_files_are_those_of_the_folder_that_pytest_was_started_in() -> None:
+    """And names of nodes are told apart by commas."""
+    settings = Settings.of(config(lab_kubeconfig="their/config", lab_nodes="a, b,"))
+    assert settings.kubeconfig == Path("/project/their/config")
+    assert settings.nodes == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"lab_use": "a", "lab_kubeconfig": "b"},
+            "--lab-kubeconfig has no meaning with --lab-use: leave one out",
+        ),
+        (
+            {"lab_backend": "kind", "lab_nodes": "b"},
+            "--lab-nodes has no meaning with --lab-backend=kind: leave one out",
+        ),
+        (
+            {"lab_backend": "existing", "lab_node_image": "b"},
+            "--lab-node-image has no meaning with --lab-backend=existing: leave one out",
+        ),
+        ({"lab_clusters": "0"}, "--lab-clusters 0: a number of clusters is 1 or more"),
+        ({"lab_clusters": "two"}, "--lab-clusters two: a number of clusters is 1 or more"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(given: dict[str, str], says: str) -> None:
+    """Before any test is collected."""
+    with pytest.raises(pytest.UsageError) as raised:
+        Settings.of(config(**given))
+    assert str(raised.value) == says
+
+
+def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody would look for it otherwise: the command line is empty."""
+    monkeypatch.setenv("GPULAB_LAB_BACKEND", "minikube")
+    with pytest.raises(pytest.UsageError, match="GPULAB_LAB_BACKEND=minikube: choose one of auto"):
+        Settings.of(config())
