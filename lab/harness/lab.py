@@ -58,6 +58,11 @@ class Lab(Policies):
         return self.running.record.name
 
     @property
+    def kubeconfig(self) -> str:
+        """The path of the lab's kubeconfig, for programs that are to work on its cluster."""
+        return str(self.running.folder.kubeconfig)
+
+    @property
     def clock(self) -> Clock:
         """The clock that waits go by."""
         return self.view.clock
