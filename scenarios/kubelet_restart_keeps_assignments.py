@@ -25,9 +25,10 @@ def kubelet_restart_keeps_assignments(lab: Lab) -> None:
     node = lab.node()
     early = lab.submit(pod("early", limits={lab.resource: 1}))
     lab.expect(early).running()
-    registered = len(node.calls("Register"))
+    options = "GetDevicePluginOptions"
+    asked = len(node.calls(options))
     node.restart_kubelet()
-    lab.expect(node).asked("Register", registered + 1, within=30).allocatable(2).capacity(2)
+    lab.expect(node).asked(options, asked + 1, within=30).allocatable(2).capacity(2)
     late = lab.submit(pod("late", limits={lab.resource: 1}))
     lab.expect(late).running().holds_devices(1).sees_only_its_devices()
     lab.expect(early).stays_as_it_is(lasting=1).holds_devices(1)
