@@ -26,6 +26,7 @@ def a_broken_card_takes_its_shares_along(lab: Lab) -> None:
         lab.expect(each).running()
     node.break_device("slices/0", xid=79)
     lab.expect(node).allocatable(0, shared).capacity(4, shared)
+    lab.wait_for_scheduler(node)
     late = lab.submit(pod("late", limits={shared: 1}))
     lab.expect(late).stays_pending(because=f"Insufficient {shared}")
     for each in pods:

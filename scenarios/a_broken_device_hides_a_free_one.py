@@ -26,6 +26,7 @@ def a_broken_device_hides_a_free_one(lab: Lab) -> None:
     lab.expect(holder).running()
     node.break_device(*lab.expect(holder).devices() or ())
     lab.expect(node).allocatable(1)
+    lab.wait_for_scheduler(node)
     waiting = lab.submit(pod("waiting", limits={lab.resource: 1}))
     lab.expect(waiting).stays_pending(because=f"Insufficient {lab.resource}")
     lab.delete(holder)

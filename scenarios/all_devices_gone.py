@@ -24,6 +24,7 @@ def all_devices_gone(lab: Lab) -> None:
     node = lab.node()
     node.unplug("chapter/0", "chapter/1")
     lab.expect(node).capacity(0).allocatable(0)
+    lab.wait_for_scheduler(node)
     early = lab.submit(pod("early", limits={lab.resource: 1}))
     lab.expect(early).stays_pending(because=f"Insufficient {lab.resource}")
     node.plug("chapter/0", "chapter/1")

@@ -28,6 +28,7 @@ def cutting_a_card_anew(lab: Lab) -> None:
     node = lab.node("mixed-0")
     lab.expect(node).allocatable(0, old).capacity(2, old)
     lab.expect(node).allocatable(2, new).allocatable(1, "nvidia.com/gpu")
+    lab.wait_for_scheduler(node)
     late = lab.submit(pod("late", limits={old: 1}))
     lab.expect(late).stays_pending(because=f"Insufficient {old}")
     lab.expect(lab.submit(pod("next", limits={new: 1}))).running().holds_devices(1)

@@ -26,6 +26,7 @@ def one_vendors_plugin_stops(lab: Lab) -> None:
     lab.expect(holder).running().holds_devices(1)
     nvidia.stop_plugin()
     lab.expect(nvidia).allocatable(0).capacity(8)
+    lab.wait_for_scheduler(nvidia)
     late = lab.submit(pod("late", limits={"nvidia.com/gpu": 1}))
     for vendor, resource in (("amd", "amd.com/gpu"), ("ascend", "huawei.com/Ascend910")):
         lab.expect(lab.node(f"{vendor}-0")).keeps(8, lasting=1)

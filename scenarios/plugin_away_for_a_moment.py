@@ -26,6 +26,7 @@ def plugin_away_for_a_moment(lab: Lab) -> None:
     lab.expect(holder).running()
     node.stop_plugin()
     lab.expect(node).allocatable(0).capacity(2)
+    lab.wait_for_scheduler(node)
     late = lab.submit(pod("late", limits={lab.resource: 1}))
     lab.expect(late).stays_pending(because=f"Insufficient {lab.resource}")
     lab.expect(holder).stays_as_it_is(lasting=1)
