@@ -47,7 +47,14 @@ def failed() -> Result:
         kubernetes="v1.35.0",
         report=f"pod p: expected to run\n{ATTACK}\n{LONG_WORD}\n\x1b[31mred\u202e",
         timelines=(Timeline.of(REFUSED).as_json(),),
-        files=("pods.json", "plugins/w.log", BIG, "gone.log", "../other/secret"),
+        files=(
+            "pods.json",
+            "plugins/w.log",
+            BIG,
+            "gone.log",
+            "../other/secret",
+            f"{LONG_WORD[:200]}.log",
+        ),
         missing=("kubelets/w.log: ApiFailed: gone",),
     )
 
@@ -59,7 +66,7 @@ def skipped() -> Result:
         verdict="skipped",
         started=START + timedelta(seconds=90),
         seconds=0,
-        titles={"en": f"A node {ATTACK}", "zh": "节点重启"},
+        titles={"en": f"A node {ATTACK} {LONG_WORD}", "zh": "节点重启"},
         section="4.7",
         backend="kind",
         kubernetes="v1.36.3",
