@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
+from lab.harness.evidence.redaction import redacted_text
 from lab.harness.lab import Lab
 from lab.harness.results import Result, Verdict
 from lab.harness.scenario import Language
@@ -99,7 +100,7 @@ class Recording:
             section=self.section,
             backend=self.lab.running.record.backend,
             kubernetes=self.lab.view.nodes.all()[0].version,
-            report=self._report,
+            report=redacted_text(self._report, (self.lab.running.folder.known_token(),)),
             timelines=self._timelines,
             files=self._evidence.files if self._evidence else (),
             missing=self._evidence.missing if self._evidence else (),

@@ -12,6 +12,8 @@ from lab.harness.evidence import collect, collecting
 from lab.harness.evidence.redaction import REMOVED, redacted, redacted_text
 from lab.harness.evidence.sources import Source
 from lab.harness.lab import Lab
+from lab.harness.recording import Recording
+from lab.harness.results import results_in
 
 TOKEN = "s3cret-of-the-lab"  # noqa: S105 - no one's
 SINCE = datetime(2026, 12, 1, tzinfo=UTC)
@@ -20,9 +22,17 @@ SINCE = datetime(2026, 12, 1, tzinfo=UTC)
 def a_lab() -> Lab:
     """Return what `collect` itself asks of a lab."""
     folder = SimpleNamespace(known_token=lambda: TOKEN, kubeconfig=Path("/state/my lab/kubeconfig"))
-    running = SimpleNamespace(folder=folder)
+    running = SimpleNamespace(folder=folder, record=SimpleNamespace(backend="kind"))
     pods = (SimpleNamespace(name="greedy"),)
-    found = SimpleNamespace(running=running, name="t", namespace="ns", pods=lambda: pods)
+    nodes = SimpleNamespace(all=lambda: [SimpleNamespace(version="v1.36.3")])
+    found = SimpleNamespace(
+        running=running,
+        name="t",
+        namespace="ns",
+        pods=lambda: pods,
+        clock=SimpleNamespace(moment=lambda: SINCE, now=lambda: 0.0),
+        view=SimpleNamespace(nodes=nodes),
+    )
     return cast("Lab", found)
 
 
@@ -66,6 +76,15 @@ def test_the_labs_own_token_is_nowhere(tmp_path: Path) -> None:
     texts = [file.read_text() for file in kept.folder.rglob("*") if file.is_file()]
     assert [text for text in texts if TOKEN in text] == []
     assert f"token {REMOVED} in a log\n" in texts
+
+
+def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
+    """Of what has failed the page of the run has the text."""
+    recording = Recording(tmp_path, a_lab(), "test")
+    with pytest.raises(ValueError, match="refused"), recording.result():
+        raise ValueError(f"refused: {TOKEN}")
+    (found,) = results_in(tmp_path)
+    assert found.result.report == f"refused: {REMOVED}"
 
 
 @pytest.mark.usefixtures("gathered")
