@@ -27,10 +27,6 @@ class Conclusion:
         if report.when == "teardown":
             self.evidence += (str(path) for key, path in report.user_properties if key == EVIDENCE)
 
-    def pytest_keyboard_interrupt(self) -> None:
-        """Remember that the run does not end by itself: nobody need put a lab right."""
-        self.labs.interrupted = True
-
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
         """Take down what was made, when workers and fixtures have ended."""

@@ -38,7 +38,6 @@ class LabSession:
     user: str = "main"
     #: How many workers a cluster needs for all fleets of the run.
     workers: int = 1
-    interrupted: bool = False
     kept: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -143,7 +142,7 @@ class LabSession:
     def leaves(self, session: pytest.Session, *, failed: bool, stays: bool) -> bool:
         """Whether a test's lab is left as it is: it goes anyway, or somebody wants to see it."""
         looked_at = failed and self.settings.keep != "never" and bool(session.shouldfail)
-        return looked_at or (self.interrupted and not stays)
+        return looked_at or (self.interruptions.came and not stays)
 
 
 #: The property of a report that says where the evidence of a failure is.

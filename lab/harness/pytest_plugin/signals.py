@@ -4,34 +4,40 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from types import FrameType
-from typing import Final
+from typing import Final, TypeAlias
 
-_ASKING: Final = (signal.SIGTERM, signal.SIGHUP)
-_ALL: Final = (signal.SIGINT, *_ASKING)
+_ALL: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
 
 class Interruptions:
     """What signals do in a process of a run."""
 
     def __init__(self) -> None:
-        self._before: dict[signal.Signals, signal.Handlers] = {}
+        #: Whether one was sent: the run does not end by itself.
+        self.came = False
+        self._before: dict[signal.Signals, _Handler] = {}
 
     def heed(self) -> None:
-        """Let them raise KeyboardInterrupt, where nobody else has a use for them.
-
-        Only the first does: who sends more than one, as to a whole group of processes, would
-        interrupt the tidying up.
-        """
+        """Let them raise KeyboardInterrupt, where nobody else has a use for them."""
         if threading.current_thread() is not threading.main_thread():
             return
-        for number in _ASKING:
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _raise_once)
-                self._before[number] = signal.SIG_DFL
+        for number in _ALL:
+            before = signal.getsignal(number)
+            if before in {signal.SIG_DFL, signal.default_int_handler}:
+                self._before[number] = before
+                signal.signal(number, self._raise)
+
+    def _raise(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - signal's shape
+        # A worker is told by the terminal and by the process above it: what it tidies up after the
+        # first is not to be broken off by the second.
+        if number == signal.SIGINT or not self.came:
+            self.came = True
+            raise KeyboardInterrupt(signal.Signals(number).name)
 
     def ignore_again(self) -> None:
         """Let them do what they did before."""
@@ -57,13 +63,6 @@ class Interruptions:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _raise_once(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signal's shape
-    for each in _ASKING:
-        if signal.getsignal(each) is _raise_once:
-            signal.signal(each, signal.SIG_IGN)
-    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def _say(text: str) -> None:

@@ -133,8 +133,10 @@ def opened(lab: "RunningLab", namespace: str) -> Iterator[Lab]:
     plugin = replace(a_pod("plugin"), node="w", phase="Running", containers=(running(),))
     cluster.plugins.put(plugin, "plugin", "kube-system")
     handle = Lab(lab, Fleet.default(), namespace, cluster.view)
-    yield handle
-    tell(f"{'left' if handle.afterwards.left else 'closed'} {namespace.rpartition('-')[0]}")
+    try:
+        yield handle
+    finally:
+        tell(f"{'left' if handle.afterwards.left else 'closed'} {namespace.rpartition('-')[0]}")
 
 
 def pytest_configure(config: pytest.Config) -> None:

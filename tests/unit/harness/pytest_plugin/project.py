@@ -55,6 +55,8 @@ class Project:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            # Whoever runs these tests in the background has them ignore Ctrl-C.
+            preexec_fn=_heed_interrupts,  # noqa: PLW1509 - there are no threads here
         ) as child:
             try:
                 yield child
@@ -82,3 +84,7 @@ class Project:
         }
         kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         return {**kept, **own, **self.environment}
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
