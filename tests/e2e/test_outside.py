@@ -124,10 +124,10 @@ def test_a_cluster_of_pytest_kind_is_handed_over(outside: Outside) -> None:
     kind = find_kind(processes, site, Silence()).path
     image = choose(Docker(processes), None, engine=Docker(processes).engine()).reference
     (outside.folder / "conftest.py").write_text(HANDS_OVER, encoding="utf-8")
-    name = f"theirs-{outside.folder.name[-12:].replace('_', '-')}"
-    with outside.pytest(
-        "--cluster-name", name, "--kind-bin", str(kind), "--kind-image", image
-    ) as child:
+    name = f"theirs-{os.getpid()}"
+    # Written with "=", or pytest would look for its root above the path.
+    options = (f"--cluster-name={name}", f"--kind-bin={kind}", f"--kind-image={image}")
+    with outside.pytest(*options) as child:
         said, _ = child.communicate(timeout=ENDS_SECONDS)
     assert child.returncode == 0, said
     assert outside.left(name) == []
