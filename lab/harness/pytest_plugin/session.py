@@ -132,11 +132,14 @@ class LabSession:
         from lab.harness.pytest_plugin.ending import end_run  # noqa: PLC0415 - as above
 
         keep = self.settings.keep == "always" or (self.settings.keep == "failed" and failed)
+        alive, *lent = self._held
+        for lock in lent:
+            Path(lock.lock_file).unlink(missing_ok=True)
+            lock.release()
         with self.interruptions.held_off():
             self.kept, failures = end_run(self.folder, keep=keep)
         self.failures += failures
-        for lock in self._held:
-            lock.release()
+        alive.release()
         self._held.clear()
 
     def leaves(self, session: pytest.Session, *, failed: bool, stays: bool) -> bool:
