@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING, Final
 
 from fake_plugin.fleet.notices import notices_of
+from lab.cluster.objects import Node
 from lab.cluster.record import RecordDamaged
+from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet, dump_fleet, held_back, holdings
 from lab.core.progress import Progress
 from lab.install import deployment
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 #: How long devices may take to come.
 DEVICES_SECONDS: Final = 180.0
+#: How long the kubelets of a cluster that has just been made may take to register.
+_NODES_SECONDS: Final = 60.0
 
 
 def place(
@@ -38,7 +42,8 @@ def place(
     _say_what_is_overlooked(placed, progress)
     earlier = _earlier(lab, progress)
     with progress.step("Deploying the device plugin"):
-        refuse_rivals(lab.client.nodes(), placed, earlier, lab.folder.kubeconfig)
+        nodes = _registered(lab, placed)
+        refuse_rivals(nodes, placed, earlier, lab.folder.kubeconfig)
         if earlier:
             deployment.withdraw(lab.client, earlier, placed)
         # First, so that one who is interrupted here knows the next time what is the lab's own.
@@ -49,6 +54,25 @@ def place(
     with progress.step("Waiting for the devices to become allocatable") as step:
         rollout.wait(timeout, step, lab.record.name)
     return placed
+
+
+def _registered(lab: "RunningLab", fleet: Fleet) -> tuple[Node, ...]:
+    """Return the cluster's nodes, when those of the fleet are among them.
+
+    kubeadm's join ends when a kubelet has started; on a slow machine it registers seconds later.
+    """
+    wanted = wanted_by(fleet).keys()
+    for nodes in lab.client.node_changes(_NODES_SECONDS):
+        late = wanted - {node.name for node in nodes}
+        if not late:
+            return nodes
+    raise TimedOut(
+        f"nodes of the fleet did not register within {_NODES_SECONDS:g} s",
+        where=", ".join(sorted(late)),
+        seen=f"nodes that the API server knows: {', '.join(node.name for node in nodes)}",
+        remedy="see what their kubelets say, and bring the lab up again",
+        commands=(f"gpulab up --name {lab.record.name}",),
+    )
 
 
 def _say_what_is_overlooked(fleet: Fleet, progress: Progress) -> None:

@@ -1,14 +1,17 @@
 """What is left of an `up` that is refused, fails or is interrupted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
+from lab.cluster.client import Client
+from lab.cluster.objects import Node
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import Interrupted, NotReady, TimedOut, UsageError
 from lab.core.fleet import Fleet, Pool
 from lab.host.processes import ProcessFailed
+from lab.install import placing
 from lab.install.order import Order
 from lab.install.site import Site
 from lab.install.up import bring_up
@@ -109,3 +112,33 @@ def test_without_an_engine_nothing_begins(
     assert raised.value.what == "no Docker engine answers"
     assert "Cannot connect to the Docker daemon" in raised.value.seen
     assert not folder.path.exists()
+
+
+def test_a_node_that_registers_late_is_waited_for(
+    up: Callable[[Order], None], api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A join of kubeadm ends before its kubelet is known to the API server."""
+    worker = api.nodes.pop("t-lab-worker")
+    looked = Client.node_changes
+
+    def later(client: Client, timeout: float) -> Iterator[tuple[Node, ...]]:
+        for nodes in looked(client, timeout):
+            yield nodes
+            api.add(worker)
+
+    monkeypatch.setattr(Client, "node_changes", later)
+    up(ORDER)
+    assert api.nodes["t-lab-worker"]["metadata"]["labels"]["gpu-lab/device-plugin"] == "true"
+
+
+def test_a_node_that_does_not_register_is_told(
+    up: Callable[[Order], None], api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With those that have."""
+    monkeypatch.setattr(placing, "_NODES_SECONDS", 0)
+    del api.nodes["t-lab-worker"]
+    with pytest.raises(TimedOut) as raised:
+        up(ORDER)
+    assert raised.value.what == "nodes of the fleet did not register within 0 s"
+    assert raised.value.where == "t-lab-worker"
+    assert raised.value.seen == "nodes that the API server knows: t-lab-control-plane"
