@@ -63,7 +63,8 @@ class Outside:
         kept = {key: each for key, each in os.environ.items() if not key.startswith("PYTEST_")}
         own = {"PYTHONPATH": str(self.site), "GPULAB_STATE_HOME": str(self.state)}
         with subprocess.Popen(
-            (sys.executable, "-m", "pytest", "-n", "2", *arguments),
+            # A shell that runs something in the background has it ignore Ctrl-C, and so its children.
+            ("env", "--default-signal=INT", sys.executable, "-m", "pytest", "-n", "2", *arguments),
             cwd=self.folder,
             env={**kept, **own},
             stdout=subprocess.PIPE,

@@ -106,7 +106,8 @@ def test_a_kubelet_is_restarted_by_a_pod(theirs: OnTheirs) -> None:
     assert "it is Ready" in gpulab(theirs, "node", "restart-kubelet", "chapter-0")
     assert theirs.in_worker(*main) != before
     theirs.wait_for_allocatable(2, 30)
-    assert theirs.get("pods", "-n", "kube-system", "-l", "gpu-lab/act")["items"] == []
+    acting = ("pods", "-n", "kube-system", "-l", "gpu-lab/act")
+    wait_until(lambda: theirs.get(*acting)["items"] == [], "what has acted is gone")
 
 
 def test_a_kubelet_is_stopped_and_started(theirs: OnTheirs) -> None:
