@@ -63,7 +63,7 @@ class Outside:
         kept = {key: each for key, each in os.environ.items() if not key.startswith("PYTEST_")}
         own = {"PYTHONPATH": str(self.site), "GPULAB_STATE_HOME": str(self.state)}
         with subprocess.Popen(
-            # A shell that runs something in the background has it ignore Ctrl-C, and so its children.
+            # What a shell runs in the background ignores Ctrl-C, and so do its children.
             ("env", "--default-signal=INT", sys.executable, "-m", "pytest", "-n", "2", *arguments),
             cwd=self.folder,
             env={**kept, **own},
