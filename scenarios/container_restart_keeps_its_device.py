@@ -10,7 +10,8 @@ BRIEF = "echo $GPULAB_VISIBLE_DEVICES; exec sleep 3"
     en="A container that is started again gets the device that it had",
     zh="容器重启以后，拿到的还是原来那个设备",
     zh_why="""
-    设备是在 Pod 通过节点准入时分配给容器的，一直属于它，直到 Pod 结束；容器退出再启动，不会重新分配。
+    设备是在 Pod 通过节点准入时分配给容器的，一直属于它，直到 Pod 结束；
+    容器退出再启动，不会重新分配。
     所以 Allocate 只发一次；plugin 要在每次启动前做点什么，就得声明 PreStartContainer。
     """,
     tags=("allocate", "restart"),
