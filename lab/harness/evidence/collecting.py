@@ -50,7 +50,8 @@ def _write(
         try:
             text = source.read()
         except Exception as error:  # noqa: BLE001 - half a cluster is what evidence is for
-            missing.append(f"{source.file}: {type(error).__name__}: {error}")
+            told = f"{source.file}: {type(error).__name__}: {error}"
+            missing.append(redacted_text(told, secrets))
             continue
         _write_one(folder / source.file, redacted_text(text, secrets))
         written.append(source.file)

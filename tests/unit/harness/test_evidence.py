@@ -38,7 +38,7 @@ def a_lab() -> Lab:
 
 def failing() -> str:
     """Fail as a node does that has gone."""
-    raise OSError("connection refused")
+    raise OSError(f"connection refused to {TOKEN}")
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_what_can_be_had_is_written(tmp_path: Path) -> None:
 def test_what_cannot_be_had_is_told(tmp_path: Path) -> None:
     """And keeps nothing else from being written."""
     kept = collect(a_lab(), "test", "it failed", SINCE, tmp_path)
-    assert kept.missing == ("kubelets/w.log: OSError: connection refused",)
+    assert kept.missing == (f"kubelets/w.log: OSError: connection refused to {REMOVED}",)
     assert (kept.folder / "missing.txt").read_text() == f"{kept.missing[0]}\n"
 
 
