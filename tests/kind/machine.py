@@ -108,8 +108,11 @@ class Machine:
             yield lab
 
     def clear(self) -> None:
-        """Take down the labs of an earlier run that was killed."""
-        for folder in sorted(self.state.iterdir()):
+        """Take down the labs of an earlier run that was killed.
+
+        What begins with a dot is no lab: the pytest plugin keeps there what it knows of its runs.
+        """
+        for folder in sorted(self.state.glob("[!.]*")):
             down = self.gpulab("down", "--name", folder.name)
             assert down.returncode == 0, down.stderr
 
