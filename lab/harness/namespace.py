@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lab.cluster.connection import ApiFailed
 from lab.core.clock import Clock, SystemClock
-from lab.core.errors import CheckFailed, CleanUpFailed, TimedOut
+from lab.core.errors import CheckFailed, CleanUpFailed
 from lab.harness.lab import Lab
 from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View, viewing
@@ -79,14 +79,13 @@ def _require_service_account(running: RunningLab, namespace: str, view: View) ->
             raise
         return MET
 
-    outcome = view.until(look, _ACCOUNT_SECONDS)
-    if not outcome.is_met:
-        raise TimedOut(
-            f"the namespace was not usable within {_ACCOUNT_SECONDS} s",
-            where=namespace,
-            seen=outcome.seen,
-            remedy="see whether the cluster's controller manager runs",
-        )
+    view.require(
+        look,
+        _ACCOUNT_SECONDS,
+        "the namespace was not usable",
+        where=namespace,
+        remedy="see whether the cluster's controller manager runs",
+    )
 
 
 def _wait_until_empty(running: RunningLab, namespace: str, view: View) -> None:
@@ -102,13 +101,13 @@ def _wait_until_empty(running: RunningLab, namespace: str, view: View) -> None:
         left = [pod.name for pod in view.pods.all()]
         return NotYet(f"still there: {', '.join(left)}") if left else MET
 
-    outcome = view.until(look, _GONE_SECONDS)
-    if not outcome.is_met:
-        kubectl = f"kubectl --kubeconfig {running.folder.kubeconfig}"
-        raise CleanUpFailed(
-            f"pods of a test did not go within {_GONE_SECONDS} s",
-            where=namespace,
-            seen=outcome.seen,
-            remedy="see what holds them",
-            commands=(f"{kubectl} describe pods --namespace {namespace}",),
-        )
+    kubectl = f"kubectl --kubeconfig {running.folder.kubeconfig}"
+    view.require(
+        look,
+        _GONE_SECONDS,
+        "pods of a test did not go",
+        where=namespace,
+        remedy="see what holds them",
+        commands=(f"{kubectl} describe pods --namespace {namespace}",),
+        error=CleanUpFailed,
+    )

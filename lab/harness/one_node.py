@@ -7,7 +7,7 @@ from typing import Final
 from lab.cluster.access import NodeAccess
 from lab.cluster.objects import Node, Pod
 from lab.cluster.plugin.node_plugin import NodePlugin
-from lab.core.errors import CheckFailed, TimedOut, UsageError
+from lab.core.errors import CheckFailed, UsageError
 from lab.core.fleet import FleetNode
 from lab.harness.afterwards import Afterwards
 from lab.harness.sight import Sight
@@ -72,15 +72,14 @@ class OneNode:
         return [pod for pod in self.view.plugins.all() if pod.node == self.name]
 
     def _require(self, look: Callable[[], Sight], what: str, within: float) -> None:
-        outcome = self.view.until(look, within)
-        if not outcome.is_met:
-            raise TimedOut(
-                f"{what} within {within:g} s",
-                where=self.title,
-                seen=outcome.seen,
-                remedy="see what it says",
-                commands=(f"gpulab logs {self.name} --name {self.running.record.name}",),
-            )
+        self.view.require(
+            look,
+            within,
+            what,
+            where=self.title,
+            remedy="see what it says",
+            commands=(f"gpulab logs {self.name} --name {self.running.record.name}",),
+        )
 
 
 def only_resource(nodes: tuple[FleetNode, ...], whose: str) -> str:

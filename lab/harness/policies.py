@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from lab.cluster.connection import ApiFailed, Json
-from lab.core.errors import TimedOut
 from lab.harness.afterwards import Afterwards
 from lab.harness.failure import ExpectationFailed
 from lab.harness.sight import MET, NotYet, Sight
@@ -42,14 +41,13 @@ class Policies:
             counted = self.running.client.connection.get(path)["status"].get("hard")
             return MET if counted == hard else NotYet("nobody has counted for it yet")
 
-        outcome = self.view.until(look, _QUOTA_SECONDS)
-        if not outcome.is_met:
-            raise TimedOut(
-                f"the quota {name} was not in force within {_QUOTA_SECONDS:g} s",
-                where=self.namespace,
-                seen=outcome.seen,
-                remedy="see whether the cluster's controller manager runs",
-            )
+        self.view.require(
+            look,
+            _QUOTA_SECONDS,
+            f"the quota {name} was not in force",
+            where=self.namespace,
+            remedy="see whether the cluster's controller manager runs",
+        )
 
     def priority_class(self, name: str, value: int) -> str:
         """Make a priority for the time of the test; return the name that pods give of it.

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from lab.core.errors import TimedOut
 from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View
 from lab.harness.workloads import pod
@@ -47,12 +46,11 @@ def wait_until_seen(client: "Client", view: View, namespace: str, node: str, wit
         return MET if _LACKS in said else NotYet(said or "it has not looked at a pod yet")
 
     with _labelled(client, node, mark), _created(client, probe):
-        outcome = view.until(look, within)
-    if not outcome.is_met:
-        raise TimedOut(
-            f"the scheduler did not see the node as it is within {within:g} s",
+        view.require(
+            look,
+            within,
+            "the scheduler did not see the node as it is",
             where=node,
-            seen=outcome.seen,
             remedy="see whether the cluster's scheduler runs",
         )
 

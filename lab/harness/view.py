@@ -10,7 +10,7 @@ from lab.cluster import reading
 from lab.cluster.informer import Changes, Informer
 from lab.cluster.objects import Event, Node, Pod
 from lab.core.clock import Clock
-from lab.core.errors import Interrupted
+from lab.core.errors import Interrupted, LabError, TimedOut
 from lab.harness.sight import Met, NotYet, Sight
 from lab.install.rollout import NAMESPACE, SELECTOR
 
@@ -76,6 +76,23 @@ class View:
             if not isinstance(sight, Met) or waited >= lasting:
                 return Outcome(sight, waited)
             self._wait_for_change(seen, min(lasting - waited, _LOOK_SECONDS))
+
+    def require(  # noqa: PLR0913 - the last ones are the error's own
+        self,
+        look: Callable[[], Sight],
+        within: float,
+        otherwise: str,
+        *,
+        where: str,
+        remedy: str,
+        commands: tuple[str, ...] = (),
+        error: type[LabError] = TimedOut,
+    ) -> None:
+        """Wait until it is so; raises the error, `otherwise` with the seconds that it was given."""
+        outcome = self.until(look, within)
+        if not outcome.is_met:
+            what = f"{otherwise} within {within:g} s"
+            raise error(what, where=where, seen=outcome.seen, remedy=remedy, commands=commands)
 
     @contextmanager
     def ended(self) -> Iterator[None]:
