@@ -10,7 +10,7 @@ from lab.cluster.connection import MERGE, Json
 from lab.cluster.objects import Event, Pod
 from lab.core.clock import Clock
 from lab.core.errors import UsageError
-from lab.core.fleet import Fleet, FleetNode
+from lab.core.fleet import Fleet
 from lab.core.progress import Silence
 from lab.harness.afterwards import Afterwards
 from lab.harness.collection import fleet_named
@@ -153,18 +153,16 @@ class Lab(Policies):
 
         Raises `UsageError` for a name that is neither.
         """
-        members: dict[str, list[FleetNode]] = {}
-        for each in self.fleet.nodes():
-            members.setdefault(str(each.node_name), []).append(each)
-        for node, here in members.items():
-            if name in {node, *_names(here)} or (not name and len(members) == 1):
-                return NodeHandle(self.running, self.view, self.afterwards, node, tuple(here))
-        known = [
-            each for node, here in members.items() for each in (*(one.name for one in here), node)
-        ]
+        nodes = self.nodes()
+        if not name and len(nodes) == 1:
+            return nodes[0]
+        called = self.fleet.node_named(name)
+        found = next((each for each in nodes if each.name == called), None)
+        if found:
+            return found
         raise UsageError(
             f"the fleet has no node {name!r}" if name else "the fleet has several nodes",
-            seen=f"nodes that it has: {', '.join(known)}",
+            seen=f"nodes that it has: {', '.join(self.fleet.names())}",
             remedy="name one of these",
         )
 
@@ -199,8 +197,10 @@ class Lab(Policies):
 
     def nodes(self) -> tuple[NodeHandle, ...]:
         """Return the nodes of the fleet."""
-        names = dict.fromkeys(str(each.node_name) for each in self.fleet.nodes())
-        return tuple(self.node(name) for name in names)
+        return tuple(
+            NodeHandle(self.running, self.view, self.afterwards, node, members)
+            for node, members in self.fleet.by_node().items()
+        )
 
     def pods(self, app: str = "") -> tuple[Pod, ...]:
         """Return the namespace's pods as they are now; of one workload, if its name is given."""
@@ -254,7 +254,3 @@ class Lab(Policies):
 def _release(version: str) -> tuple[int, ...]:
     """Return the first two numbers of a version, of `v1.36.3` (1, 36)."""
     return tuple(int(part) for part in version.removeprefix("v").split(".")[:2])
-
-
-def _names(members: list[FleetNode]) -> list[str]:
-    return [each.name for each in members]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from lab.core.errors import TimedOut, UsageError
+from lab.core.fleet import Fleet
 from lab.install.status import RunningLab
 
 #: How long a node may take until it is Ready again.
@@ -28,18 +29,17 @@ class LabNode:
     @classmethod
     def named(cls, lab: RunningLab, name: str) -> "LabNode":
         """Return the node that the fleet or the cluster calls so; raises `UsageError`."""
-        fleet = lab.folder.placed_fleet()
-        placed = [(str(each.node_name), each.name) for each in fleet.nodes()] if fleet else []
+        fleet = lab.folder.placed_fleet() or Fleet(())
         nodes = [node.name for node in lab.client.nodes()]
-        found = next((node for node, member in placed if member == name), name)
+        found = fleet.node_named(name) or name
         if found not in nodes:
-            known = [*(member for _, member in placed), *nodes]
+            known = [*(each.name for each in fleet.nodes()), *nodes]
             raise UsageError(
                 f"the lab has no node {name!r}",
                 seen=f"nodes that it has: {', '.join(known[:_SHOWN])}",
                 remedy="name one of these",
             )
-        return cls(lab, found, tuple(member for node, member in placed if node == found))
+        return cls(lab, found, tuple(each.name for each in fleet.by_node().get(found, ())))
 
     @property
     def title(self) -> str:

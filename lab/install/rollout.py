@@ -99,10 +99,10 @@ class Rollout:
 
 def wanted_by(fleet: Fleet) -> Wanted:
     """Return what the fleet's nodes are to show as allocatable."""
-    wanted: dict[str, dict[str, int]] = {}
-    for node in fleet.nodes():
-        wanted.setdefault(str(node.node_name), {}).update(node.devices)
-    return wanted
+    return {
+        node: {name: count for each in members for name, count in each.devices.items()}
+        for node, members in fleet.by_node().items()
+    }
 
 
 def due_by(fleet: Fleet) -> Wanted:

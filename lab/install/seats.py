@@ -11,6 +11,7 @@ from lab.cluster.objects import Pod
 from lab.cluster.plugin.api import PluginApi, PluginRefused, written
 from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.core.errors import CheckFailed, LabError, UsageError
+from lab.core.fleet import Fleet
 from lab.install.deployment import CONTROL_PORT
 from lab.install.rollout import NAMESPACE, SELECTOR
 from lab.install.status import RunningLab
@@ -90,11 +91,11 @@ def seats(lab: RunningLab, names: Sequence[str] = ()) -> tuple[Seat, ...]:
             remedy="bring it up",
             commands=(f"gpulab up --name {lab.record.name}",),
         )
-    members: dict[str, list[str]] = {}
-    for each in fleet.nodes():
-        members.setdefault(str(each.node_name), []).append(each.name)
-    wanted = [_node_of(name, members) for name in names] or list(members)
-    return tuple(Seat(node, tuple(members[node])) for node in dict.fromkeys(wanted))
+    nodes = fleet.by_node()
+    wanted = [_node_of(name, fleet) for name in names] or nodes
+    return tuple(
+        Seat(node, tuple(each.name for each in nodes[node])) for node in dict.fromkeys(wanted)
+    )
 
 
 def node_plugin(lab: RunningLab, seat: Seat, pods: Sequence[Pod] | None = None) -> NodePlugin:
@@ -185,13 +186,11 @@ def _token(lab: RunningLab) -> str:
     return token
 
 
-def _node_of(name: str, members: dict[str, list[str]]) -> str:
-    for node, names in members.items():
-        if name == node or name in names:
-            return node
-    known = [each for node, names in members.items() for each in (*names, node)]
+def _node_of(name: str, fleet: Fleet) -> str:
+    if found := fleet.node_named(name):
+        return found
     raise UsageError(
         f"the fleet has no node {name!r}",
-        seen=f"nodes that it has: {', '.join(known[:_SHOWN])}",
+        seen=f"nodes that it has: {', '.join(fleet.names()[:_SHOWN])}",
         remedy="name one of these, or none for all",
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fake_plugin.faults.fault import Call, Drop, Fail, Fault, Hang, Wrong
-from lab.core.fleet.model import Fleet, FleetNode
+from lab.core.fleet.model import Fleet
 
 #: What has to go well before a node has a resource, in the order in which it happens.
 _ON_THE_WAY: Final[tuple[Call, ...]] = ("Register", "GetDevicePluginOptions", "ListAndWatch")
@@ -73,10 +73,7 @@ def _does(fault: Fault) -> str:
 
 
 def _found(fleet: Fleet) -> Iterator[HeldBack]:
-    here: dict[str, list[FleetNode]] = {}
-    for each in fleet.nodes():
-        here.setdefault(str(each.node_name), []).append(each)
-    for node, members in here.items():
+    for node, members in fleet.by_node().items():
         names = {None, *(each.name for each in members)}
         faults = [each.fault for each in fleet.faults if each.member in names]
         resources = dict.fromkeys(name for each in members for name in each.devices)

@@ -173,6 +173,32 @@ class Fleet:
         """Return the nodes of all pools, pool by pool."""
         return tuple(member for pool in self.pools for member in pool.members())
 
+    def by_node(self) -> dict[str, tuple[FleetNode, ...]]:
+        """Return what a placed fleet wants of each node of the cluster, in the order of the pools.
+
+        Raises `ValueError` for a fleet that is not placed: its nodes have no names yet.
+        """
+        found: dict[str, tuple[FleetNode, ...]] = {}
+        for each in self.nodes():
+            if each.node_name is None:
+                raise ValueError(f"{each.name} is not placed")
+            found[each.node_name] = (*found.get(each.node_name, ()), each)
+        return found
+
+    def node_named(self, name: str) -> str | None:
+        """Return the cluster's name of what a placed fleet, or else the cluster, calls so."""
+        nodes = self.by_node()
+        called = {each.name: node for node, members in nodes.items() for each in members}
+        return called.get(name, name if name in nodes else None)
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names of a placed fleet's nodes, node by node, the cluster's last."""
+        return tuple(
+            name
+            for node, members in self.by_node().items()
+            for name in (*(each.name for each in members), node)
+        )
+
     def workers(self) -> int:
         """Return how many workers of a cluster the fleet takes; a shared one counts once."""
         named = {name for pool in self.pools for name in pool.node_names}

@@ -48,6 +48,31 @@ def test_placing_takes_workers_in_order() -> None:
     assert [node.node_name for node in nodes] == ["w1", "w2", "w3"]
 
 
+def test_a_shared_node_is_one_of_several_names() -> None:
+    """It goes by the fleet's names and by the cluster's, and no node by any other."""
+    a, b = (
+        Pool(name, nodes=1, resource=f"{name}.example.com/x", count=1, node_names=("w1",))
+        for name in ("a", "b")
+    )
+    fleet = Fleet((a, b, SMALL)).placed_on(["w1", "w2"])
+    nodes = {node: [each.name for each in members] for node, members in fleet.by_node().items()}
+    assert nodes == {"w1": ["a-0", "b-0"], "w2": ["small-0"]}
+    assert fleet.names() == ("a-0", "b-0", "w1", "small-0", "w2")
+    found = [fleet.node_named(name) for name in ("b-0", "w1", "small-0", "w2", "b", "")]
+    assert found == ["w1", "w1", "w2", "w2", None, None]
+
+
+def test_a_name_of_the_fleet_goes_before_one_of_the_cluster() -> None:
+    """Where a cluster's node has the name that the fleet has for another."""
+    assert Fleet((LARGE,)).placed_on(["large-1", "w"]).node_named("large-1") == "w"
+
+
+def test_a_fleet_that_is_not_placed_has_no_nodes_of_a_cluster() -> None:
+    """Whoever asks for them has forgotten to place it."""
+    with pytest.raises(ValueError, match="small-0 is not placed"):
+        Fleet((SMALL,)).by_node()
+
+
 def test_placing_leaves_named_nodes_to_their_pool() -> None:
     """A pool that names its node keeps it, whatever pool comes first."""
     named = Pool("named", nodes=1, resource="n.example.com/x", count=1, node_names=("w1",))
