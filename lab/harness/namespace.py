@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lab.cluster.connection import ApiFailed
 from lab.core.clock import Clock, SystemClock
-from lab.core.errors import CheckFailed, CleanUpFailed
+from lab.core.errors import CleanUpFailed
 from lab.harness.lab import Lab
 from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View, viewing
@@ -40,14 +40,7 @@ def opened(running: RunningLab, namespace: str, clock: Clock | None = None) -> I
     be left as it is. Raises `CheckFailed` for a lab without a fleet, `ApiFailed` where there can be
     no namespace.
     """
-    fleet = running.folder.placed_fleet()
-    if fleet is None:
-        raise CheckFailed(
-            "no fleet was deployed to the lab yet",
-            where=str(running.folder.path),
-            remedy="bring it up",
-            commands=(f"gpulab up --name {running.record.name}",),
-        )
+    fleet = running.deployed_fleet()
     manifest = _manifest(namespace)
     running.client.create(manifest)
     with viewing(running.client.connection, namespace, clock or SystemClock()) as view:

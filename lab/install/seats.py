@@ -83,14 +83,7 @@ def seats(lab: RunningLab, names: Sequence[str] = ()) -> tuple[Seat, ...]:
 
     Raises `UsageError` for a name that is neither, `CheckFailed` for a lab without a fleet.
     """
-    fleet = lab.folder.placed_fleet()
-    if fleet is None:
-        raise CheckFailed(
-            "no fleet was deployed to the lab yet",
-            where=str(lab.folder.path),
-            remedy="bring it up",
-            commands=(f"gpulab up --name {lab.record.name}",),
-        )
+    fleet = lab.deployed_fleet()
     nodes = fleet.by_node()
     wanted = [_node_of(name, fleet) for name in names] or nodes
     return tuple(

@@ -9,7 +9,7 @@ from lab.cluster.access import DEVICE_PLUGIN_DIR, NodeAccess
 from lab.cluster.client import Client, connect
 from lab.cluster.objects import Node, Pod
 from lab.cluster.record import LabFolder, Record
-from lab.core.errors import NotReady
+from lab.core.errors import CheckFailed, NotReady
 from lab.core.fleet import Fleet
 from lab.install.backend import Backend
 from lab.install.backends import backend_of
@@ -99,6 +99,18 @@ class RunningLab:
     def access(self) -> NodeAccess:
         """The way to its nodes from outside of Kubernetes."""
         return self.backend.access
+
+    def deployed_fleet(self) -> Fleet:
+        """Return the fleet that is placed on it; raises `CheckFailed` where there is none."""
+        fleet = self.folder.placed_fleet()
+        if fleet is None:
+            raise CheckFailed(
+                "no fleet was deployed to the lab yet",
+                where=str(self.folder.path),
+                remedy="bring it up",
+                commands=(f"gpulab up --name {self.record.name}",),
+            )
+        return fleet
 
 
 def running_lab(site: Site, name: str) -> RunningLab:

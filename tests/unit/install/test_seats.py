@@ -73,6 +73,19 @@ def test_a_node_has_two_names(lab: RunningLab, seat: Seat) -> None:
         seats(lab, ["worker"])
 
 
+def test_a_lab_without_a_fleet_has_no_seats(lab: RunningLab) -> None:
+    """Its making has ended too early; that is told, and what makes up for it."""
+    lab.folder.fleet.unlink()
+    with pytest.raises(CheckFailed) as raised:
+        seats(lab)
+    assert str(raised.value) == (
+        "no fleet was deployed to the lab yet\n"
+        f"  where: {lab.folder.path}\n"
+        "  next:  bring it up\n"
+        "         $ gpulab up --name t-lab"
+    )
+
+
 def test_a_plugin_that_was_replaced_is_found_again(
     on_worker: NodePlugin, api: FakeApi, plugin: Plugin
 ) -> None:
