@@ -5,22 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lab.cli.options import output_option
+from lab.cli.options import language_option, output_option
 
 if TYPE_CHECKING:
-    from lab.harness.scenario import Language
+    from lab.core.language import Language
 
 
 @click.command("list")
 @click.option("--section", multiple=True, help="Those of a section of the chapter, and below it.")
 @click.option("--tag", multiple=True, help="Those with this tag.")
-@click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    show_default=True,
-    help="Of titles.",
-)
+@language_option("Of titles.")
 @output_option
 def list_(
     section: tuple[str, ...], tag: tuple[str, ...], language: "Language", output: str

@@ -2,9 +2,14 @@
 
 import math
 import re
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 import click
+
+from lab.core.language import LANGUAGES
+
+Command = TypeVar("Command", bound=Callable[..., object])
 
 DEFAULT_NAME: Final = "gpu-lab"
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?")
@@ -51,3 +56,10 @@ node_option = click.option(
     multiple=True,
     help="A node, by its name in fleet or cluster; may be repeated. Default: all of the fleet.",
 )
+
+
+def language_option(text: str) -> Callable[[Command], Command]:
+    """Return the option of a language, with what is in it."""
+    return click.option(
+        "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help=text
+    )

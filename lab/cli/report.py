@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from lab.cli.options import language_option
+
 if TYPE_CHECKING:
-    from lab.harness.scenario import Language
+    from lab.core.language import Language
 
 _PAGE: Final = "report.html"
 
@@ -19,13 +21,7 @@ _PAGE: Final = "report.html"
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file, which is replaced. Default: report.html in DIR.",
 )
-@click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    show_default=True,
-    help="The language of the page.",
-)
+@language_option("The language of the page.")
 def report(folder: Path, output: Path | None, language: "Language") -> None:
     """Make one page of HTML of the results of tests or scenarios.
 

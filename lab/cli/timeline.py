@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lab.cli.options import name_option, output_option
+from lab.cli.options import language_option, name_option, output_option
 
 if TYPE_CHECKING:
-    from lab.harness.timeline.phrase import Language
+    from lab.core.language import Language
 
 
 @click.command()
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw it into this file, which is replaced.",
 )
-@click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    show_default=True,
-    help="The language of text and picture.",
-)
+@language_option("The language of text and picture.")
 @name_option
 @output_option
 def timeline(  # noqa: PLR0913, PLR0917 - one for each option

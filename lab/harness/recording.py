@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lab.core.language import Language
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.evidence.redaction import redacted_text
 from lab.harness.lab import Lab
 from lab.harness.results import Result, Verdict
-from lab.harness.scenario import Language
 from lab.harness.timeline import timeline_of
 
 if TYPE_CHECKING:

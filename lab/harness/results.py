@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from lab.core.errors import UsageError
-from lab.harness.scenario import Language
+from lab.core.language import Language
 
 Verdict = Literal["passed", "failed", "skipped"]
 _FILE: Final = "result.json"

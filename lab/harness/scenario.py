@@ -7,15 +7,14 @@ decorator; why it is so, and what a reader is to learn by it, in its docstring a
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final
 
 from lab.cluster.access import ABILITIES, Ability
+from lab.core.language import Language
 
 if TYPE_CHECKING:
     from lab.harness.lab import Lab
 
-Language = Literal["en", "zh"]
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 Body = Callable[["Lab"], None]
 
 #: A scenario that takes longer has its end set by hand.

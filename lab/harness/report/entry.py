@@ -9,10 +9,10 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from lab.core.errors import UsageError
+from lab.core.language import Language
 from lab.harness.report.again import commands
 from lab.harness.report.excerpt import Excerpt
 from lab.harness.results import Found, Result
-from lab.harness.scenario import Language
 from lab.harness.timeline import Timeline
 from lab.harness.timeline.picture import picture
 from lab.harness.timeline.stored import timeline_from

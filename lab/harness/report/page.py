@@ -11,12 +11,12 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from lab.core.language import Language
 from lab.harness.report.entry import Entry
 from lab.harness.report.summary import Summary
 from lab.harness.report.visible import visible
 from lab.harness.report.words import words
 from lab.harness.results import Found
-from lab.harness.scenario import Language
 
 _TEMPLATES: Final = "templates"
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "-"}

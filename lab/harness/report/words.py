@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from lab.harness.timeline.phrase import Language, Phrase
+from lab.core.language import Language
+from lab.harness.timeline.phrase import Phrase
 
 _WORDS: Final[Mapping[str, Phrase]] = {
     "heading": Phrase("What came of the tests", "测试结果"),

@@ -5,11 +5,10 @@ What a component of the cluster has said is quoted as it is in both.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import JsonValue
 
-Language = Literal["en", "zh"]
+from lab.core.language import Language
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from lab.harness.timeline.phrase import Language
+from lab.core.language import Language
 from lab.harness.timeline.step import Step
 from lab.harness.timeline.timeline import Timeline
 from lab.harness.timeline.width import wrapped

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from lab.harness.timeline.phrase import Language
+from lab.core.language import Language
 from lab.harness.timeline.step import Step
 from lab.harness.timeline.timeline import Timeline
 from lab.harness.timeline.width import columns, padded, wrapped

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from lab.core.language import Language
 from lab.harness.report import page
 from lab.harness.results import Result, results_in
-from lab.harness.scenario import Language
 from lab.harness.timeline.timeline import Timeline
 from tests.unit.harness.timeline.observed import pending, rejected, running
 

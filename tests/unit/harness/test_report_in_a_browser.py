@@ -12,7 +12,7 @@ from tests.unit.harness.browser import Tab, program, tab
 from tests.unit.harness.reported import write_run
 
 if TYPE_CHECKING:
-    from lab.harness.scenario import Language
+    from lab.core.language import Language
 
 PHONE: Final = 360
 DESK: Final = 1280

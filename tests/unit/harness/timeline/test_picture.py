@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from lab.harness.timeline.phrase import Language
+from lab.core.language import Language
 from lab.harness.timeline.picture import picture
 from lab.harness.timeline.timeline import Timeline
 from lab.harness.timeline.width import columns

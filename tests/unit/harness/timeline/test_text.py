@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.harness.timeline.phrase import Language
+from lab.core.language import Language
 from lab.harness.timeline.text import lines
 from lab.harness.timeline.timeline import Timeline
 from lab.harness.timeline.width import columns, padded, wrapped
