@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lab.core.language import Language
 
 _PAGE: Final = "report.html"
+_ELSEWHERE: Final = "gpulab report lab-evidence --output report.html"
 
 
 @click.command()
@@ -28,26 +29,12 @@ def report(folder: Path, output: Path | None, language: "Language") -> None:
     DIR is the folder that they were written to. The page needs nothing but itself, so it can be
     sent to somebody; only its links to whole files need the folder beside it.
     """
+    from lab.cli.document import write
     from lab.harness.report import page
     from lab.harness.results import results_in
 
     file = output or folder / _PAGE
-    _write(file, page(results_in(folder), language, file.parent))
+    write(page(results_in(folder), language, file.parent), file, "the page", (_ELSEWHERE,))
     click.echo(file)
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     click.echo(f"  $ {opener} {file.absolute().as_uri()}", err=True)
-
-
-def _write(file: Path, document: str) -> None:
-    from lab.core.errors import UsageError
-
-    try:
-        file.write_text(document, encoding="utf-8")
-    except OSError as problem:
-        raise UsageError(
-            "the page cannot be written",
-            where=str(file),
-            seen=problem.strerror or "",
-            remedy="name a file in a folder that is there and may be written to",
-            commands=("gpulab report lab-evidence --output report.html",),
-        ) from problem

@@ -41,25 +41,12 @@ def timeline(  # noqa: PLR0913, PLR0917 - one for each option
     require_pod(lab, namespace, pod)
     found = timeline_of(lab, namespace, pod)
     if svg:
+        from lab.cli.document import write
         from lab.harness.timeline.picture import picture
 
-        _write(svg, picture(found, language))
+        write(picture(found, language), svg, "the picture")
     if output == "json":
         click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
         return
     for line in lines(found, language):
         click.echo(line)
-
-
-def _write(file: Path, document: str) -> None:
-    from lab.core.errors import UsageError
-
-    try:
-        file.write_text(document, encoding="utf-8")
-    except OSError as problem:
-        raise UsageError(
-            "the picture cannot be written",
-            where=str(file),
-            seen=problem.strerror or "",
-            remedy="name a file in a folder that is there and may be written to",
-        ) from problem
