@@ -10,7 +10,7 @@ from fake_plugin.control.exchange import Json
 from fake_plugin.control.node import Node
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.faults.book import Entry
-from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Hang, Wrong
+from fake_plugin.faults.wording import worded
 from fake_plugin.fleet.faults import read_fault
 from fake_plugin.shortening import cut
 
@@ -65,25 +65,11 @@ def _shown(entry: Entry) -> Json:
         "id": fault.id,
         "call": fault.call,
         **limits,
-        **_effect(fault.effect),
+        **worded(fault.effect, duration),
         "seen": entry.seen,
         "hit": entry.hit,
         "spent": entry.is_spent,
     }
-
-
-def _effect(effect: Effect) -> dict[str, Json]:
-    match effect:
-        case Fail(text, code):
-            return {"fails": text, "code": code}
-        case Delay(seconds):
-            return {"delay": duration(seconds)}
-        case Hang():
-            return {"hang": True}
-        case Wrong(kind):
-            return {"answers": kind}
-        case Drop(seconds):
-            return {"drop": duration(seconds)}
 
 
 def duration(seconds: float) -> str:

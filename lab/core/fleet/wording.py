@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from fake_plugin.faults.fault import Delay, Drop, Effect, Fail, Fault, Hang, Wrong
+from fake_plugin.faults.fault import Fault
+from fake_plugin.faults.wording import worded
 from fake_plugin.hardware.breakage import Breakage
 
 _SECOND_MS: Final = 1000
@@ -25,7 +26,7 @@ def fault(rule: Fault) -> dict[str, object]:
         "resource": rule.resource,
         "nth": rule.nth,
         "times": rule.times,
-        **_effect(rule.effect),
+        **worded(rule.effect, duration),
     }
     return {key: value for key, value in keys.items() if value is not None}
 
@@ -38,17 +39,3 @@ def duration(seconds: float) -> str:
     seconds = milliseconds // _SECOND_MS
     # Hours, because a file has six digits for a number.
     return f"{seconds // _HOUR}h" if seconds and seconds % _HOUR == 0 else f"{seconds}s"
-
-
-def _effect(effect: Effect) -> dict[str, object]:
-    match effect:
-        case Fail(text, code):
-            return {"fails": text, "code": code}
-        case Delay(seconds):
-            return {"delay": duration(seconds)}
-        case Hang():
-            return {"hang": True}
-        case Wrong(answer):
-            return {"answers": answer}
-        case Drop(seconds):
-            return {"drop": duration(seconds)}
