@@ -143,7 +143,7 @@ class Client:
         query = [("tailLines", str(tail))] if tail else []
         if container:
             query.append(("container", container))
-        return self.connection.read("GET", path, query).decode(errors="replace")
+        return self.connection.text(path, query)
 
     def execute(
         self, pod: Pod, command: Sequence[str], *, container: str = "", seconds: float = 30

@@ -79,24 +79,16 @@ class Connection:
         content_type: str = "application/json",
     ) -> Json:
         """Send a request, and return the object in the answer."""
-        found: Json = json.loads(
-            self.read(method, path, query, body=body, content_type=content_type)
-        )
-        return found
-
-    def read(
-        self,
-        method: str,
-        path: str,
-        query: Query = (),
-        *,
-        body: Json | None = None,
-        content_type: str = "application/json",
-    ) -> bytes:
-        """Send a request, and return the whole answer as it came."""
         answer = self._open(method, path, query, body=body, content_type=content_type)
         with self._reaching():
-            return bytes(answer.read())
+            found: Json = json.loads(answer.read())
+        return found
+
+    def text(self, path: str, query: Query = ()) -> str:
+        """Return what is at a path and is no object, such as a log."""
+        answer = self._open("GET", path, query)
+        with self._reaching():
+            return bytes(answer.read()).decode(errors="replace")
 
     def ask(
         self,
