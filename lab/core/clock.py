@@ -7,7 +7,11 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """A clock that waits can go by."""
+    """A clock that waits can go by: whoever waits does so in its own thread.
+
+    It calls nobody back, as that of the embedded kubelet does (`lab.embedded.clock`): what a
+    harness waits for is told by a watch, and a time at which to give up is all that it needs.
+    """
 
     def now(self) -> float:
         """Return seconds since some moment; they never go back."""

@@ -30,7 +30,11 @@ class Timer:
 
 
 class Clock(Protocol):
-    """What tells the time, in seconds since some moment, and calls back when it has come."""
+    """What tells the time, in seconds since some moment, and calls back when it has come.
+
+    Nobody can wait by it, as by that of the harness (`lab.core.clock`): a kubelet whose threads
+    slept would have to be woken for its time to pass. It knows no time of day.
+    """
 
     def now(self) -> float:
         """Return the time."""
