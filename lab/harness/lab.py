@@ -223,7 +223,12 @@ class Lab(Policies):
             shown = (f"{describe} node {subject.name}", f"gpulab status --name {self.name}")
             node = Expecting(self.view, f"node {subject.title}", tuple, shown)
             return NodeExpectation(
-                node, subject.name, lambda: subject.resource, subject.calls, subject.requested
+                node,
+                subject.name,
+                lambda: subject.resource,
+                subject.calls,
+                subject.requested,
+                subject.metrics,
             )
         name, inside = subject.name, subject.namespace
         told = (f"{describe} pod {name} --namespace {inside}",)

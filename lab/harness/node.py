@@ -13,6 +13,7 @@ from lab.cluster.plugin.cards import CardsAdded, CardsMoved
 from lab.cluster.plugin.faults import Effect
 from lab.cluster.plugin.health import HealthChanged, Reason
 from lab.cluster.plugin.journal import Call as Recorded
+from lab.cluster.plugin.metrics import Sample
 from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.cluster.plugin.overview import Resource
 from lab.cluster.plugin.rules import Rule
@@ -115,6 +116,10 @@ class NodeHandle(Machine):
     def resources(self) -> tuple[Resource, ...]:
         """Return the resources that its plugin serves, with all their devices."""
         return self.reading.facts().resources
+
+    def metrics(self) -> tuple[Sample, ...]:
+        """Return its metrics as they are now, those of all vendors' exporters."""
+        return self.reading.metrics()
 
     def remove_socket(self, resource: str = "") -> None:
         """Remove the socket of a resource from under its plugin."""

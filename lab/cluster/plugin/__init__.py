@@ -4,7 +4,7 @@
                     │
                node_plugin     the acts, one method each ──▶ api   calls and refusals
                     │
-    health, cards, faults, overview, journal                       what is answered
+    health, cards, faults, overview, journal, metrics              what is answered
 
 Values that the plugin has itself, such as `Fault` and `Breakage`, are its own here too.
 """

@@ -61,9 +61,9 @@ class PluginRefused(UsageError):
 class PluginApi:
     """The API of the plugin in a pod, which is looked for at each call: it may have been replaced.
 
-    Each call is told what it is to be answered with, a class of values. It raises `PluginRefused`
-    where the plugin says no, `CheckFailed` where it cannot be asked or makes no sense, `ApiFailed`
-    where the API server cannot be asked, and what `find_pod` raises.
+    Each call is told what it is to be answered with: a class of values, or what reads one. It
+    raises `PluginRefused` where the plugin says no, `CheckFailed` where it cannot be asked or makes
+    no sense, `ApiFailed` where the API server cannot be asked, and what `find_pod` raises.
     """
 
     client: Client
@@ -76,21 +76,30 @@ class PluginApi:
         self, path: str, answer: type[Answer], query: Mapping[str, str] | None = None
     ) -> Answer:
         """Return what is at a path."""
-        return self._call("GET", path, answer, query=query)
+        return self._call("GET", path, _json(answer), query=query)
+
+    def read(
+        self,
+        path: str,
+        reading: Callable[[bytes], Answer],
+        query: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Return what is at a path that answers in another format; `reading` raises ValueError."""
+        return self._call("GET", path, reading, query=query)
 
     def post(self, path: str, answer: type[Answer], body: Body | None = None) -> Answer:
         """Have something done; return what came of it."""
-        return self._call("POST", path, answer, body=body or {})
+        return self._call("POST", path, _json(answer), body=body or {})
 
     def delete(self, path: str, answer: type[Answer]) -> Answer:
         """Remove what is at a path."""
-        return self._call("DELETE", path, answer)
+        return self._call("DELETE", path, _json(answer))
 
     def _call(
         self,
         method: str,
         path: str,
-        answer: type[Answer],
+        reading: Callable[[bytes], Answer],
         query: Mapping[str, str] | None = None,
         body: Body | None = None,
     ) -> Answer:
@@ -103,8 +112,8 @@ class PluginApi:
         if status >= HTTPStatus.BAD_REQUEST:
             raise self._error(pod, status, path, content)
         try:
-            return TypeAdapter(answer).validate_json(content, strict=True)
-        except (ValidationError, WrongUse) as problem:
+            return reading(content)
+        except (ValueError, WrongUse) as problem:
             raise CheckFailed(
                 "the plugin's answer is not what this gpulab expects",
                 where=f"{method} {path} of pod {pod.name}",
@@ -163,8 +172,15 @@ def _parsed(content: bytes) -> object:
         return None
 
 
-def _first_problem(problem: ValidationError | WrongUse) -> str:
+def _json(answer: type[Answer]) -> Callable[[bytes], Answer]:
+    """Return what reads such an answer; it raises ValidationError, which is a ValueError."""
+    return lambda content: TypeAdapter(answer).validate_json(content, strict=True)
+
+
+def _first_problem(problem: ValueError | WrongUse) -> str:
     if isinstance(problem, WrongUse):
         return problem.what
+    if not isinstance(problem, ValidationError):
+        return str(problem)
     first = problem.errors(include_url=False)[0]
     return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))

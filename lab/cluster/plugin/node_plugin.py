@@ -9,6 +9,7 @@ from lab.cluster.plugin.cards import CardsAdded, CardsMoved
 from lab.cluster.plugin.faults import Effect, fault
 from lab.cluster.plugin.health import HealthChange, HealthChanged, Reason, breakage
 from lab.cluster.plugin.journal import MOST, Journal
+from lab.cluster.plugin.metrics import Sample, samples
 from lab.cluster.plugin.overview import Cleared, Facts, Overview
 from lab.cluster.plugin.rules import Rule, RuleRemoved, Rules, require_id
 from lab.cluster.plugin.sockets import SocketRemoved
@@ -92,6 +93,16 @@ class NodePlugin:
     def overview(self) -> Overview:
         """Return what is broken, missing, added or set to go wrong."""
         return Overview.of(self.facts(), self.faults())
+
+    def metrics(self) -> tuple[Sample, ...]:
+        """Return the metrics, of NVIDIA's cards the fields of both lists of its exporter.
+
+        A field of both is as with the exporter's own list, without the label of the driver.
+        """
+        found = self.api.read("/metrics", samples, {"dcgm": "default"})
+        known = {each.name for each in found}
+        others = self.api.read("/metrics", samples, {"dcgm": "operator"})
+        return (*found, *(each for each in others if each.name not in known))
 
     def journal(self, since: int = 1) -> Journal:
         """Return the calls between kubelet and plugin from a number on; the last 4096 are kept."""

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from lab.cluster.objects import Node
 from lab.cluster.plugin.journal import Call
+from lab.cluster.plugin.metrics import Sample
 from lab.core.counted import counted
+from lab.core.errors import CheckFailed
 from lab.harness.expectations.expecting import Expecting
+from lab.harness.expectations.metrics import Comparison, Series
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
 #: The calls of a name and a resource that its plugin has seen, oldest first.
@@ -26,6 +29,7 @@ class NodeExpectation:
     resource: Callable[[], str]
     recorded: Recorded
     asked_by_pods: Callable[[str], int]
+    scraped: Callable[[], Sequence[Sample]]
 
     def allocatable(
         self, count: int, resource: str = "", *, within: float = 60
@@ -130,6 +134,42 @@ class NodeExpectation:
         wanted = key if value is None else f"{key}={value}"
         return self._until(f"has the label {wanted}", look, within)
 
+    def metric(
+        self,
+        name: str,
+        value: float | str | None = None,
+        /,
+        *,
+        within: float = 30,
+        **labels: str | int,
+    ) -> "NodeExpectation":
+        """A metric of the node has this value, as `metric("DCGM_FI_DEV_XID_ERRORS", 79, gpu="0")`.
+
+        The name is as it stands in the node's `/metrics`; labels narrow it, and of the series that
+        they leave one will do. The value is a number, a comparison such as `"> 0"` or `"<= 0.5"`,
+        or None for any. Raises `UsageError` for another.
+        """
+        __tracebackhide__ = True
+        series = Series(name, labels)
+        comparison = None if value is None else Comparison.of(value)
+        wanted = f"{series}{comparison}" if comparison else f"has the metric {series}"
+        return self._until(
+            wanted, self._scraping(lambda found: series.compared(found, comparison)), within
+        )
+
+    def no_metric(
+        self, name: str, /, *, within: float = 30, **labels: str | int
+    ) -> "NodeExpectation":
+        """There is no series of the metric with these labels, as of a GPU that cannot be read."""
+        __tracebackhide__ = True
+        series = Series(name, labels)
+
+        def look(scraped: Sequence[Sample]) -> Sight:
+            found = series.of(scraped)
+            return NotYet(series.told(found)) if found else MET
+
+        return self._until(f"no metric {series}", self._scraping(look), within)
+
     def ready(self, *, within: float = 60) -> "NodeExpectation":
         """Its kubelet reports, and calls it Ready."""
         __tracebackhide__ = True
@@ -170,6 +210,16 @@ class NodeExpectation:
         __tracebackhide__ = True
         self.expecting.until(awaited, self._looking(look), within)
         return self
+
+    def _scraping(self, look: Callable[[Sequence[Sample]], Sight]) -> Callable[[Node], Sight]:
+        def scraping(_: Node) -> Sight:
+            try:
+                return look(self.scraped())
+            except CheckFailed as problem:
+                # A plugin that restarts has none for a moment, as it has for Prometheus.
+                return NotYet(": ".join(filter(None, (problem.what, problem.seen))))
+
+        return scraping
 
     def _looking(self, look: Callable[[Node], Sight]) -> Callable[[], Sight]:
         def looking() -> Sight:

@@ -8,6 +8,7 @@ import pytest
 
 from lab.cluster.objects import Pod
 from lab.cluster.plugin.journal import Call
+from lab.cluster.plugin.metrics import Sample
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
@@ -78,11 +79,19 @@ def journal() -> list[Call]:
 
 
 @pytest.fixture
-def expect_node(cluster: Cluster, journal: list[Call]) -> NodeExpectation:
+def scraped() -> list[Sample]:
+    """Return the metrics of the node."""
+    return []
+
+
+@pytest.fixture
+def expect_node(cluster: Cluster, journal: list[Call], scraped: list[Sample]) -> NodeExpectation:
     """Return an expectation of the node `w`."""
 
     def recorded(call: str, resource: str) -> list[Call]:
         return [each for each in journal if each.call == call and resource in {"", each.resource}]
 
     expecting = Expecting(cluster.view, "node nvidia-0 (w)", tuple, ("kubectl describe node w",))
-    return NodeExpectation(expecting, "w", lambda: GPU, recorded, cluster.requested)
+    return NodeExpectation(
+        expecting, "w", lambda: GPU, recorded, cluster.requested, lambda: scraped
+    )

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from fake_plugin.control.exchange import Request, answer
+from fake_plugin.control.exchange import Request
+from fake_plugin.control.metrics import Metrics
 from fake_plugin.control.node import Node
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.routes import Routes
 from fake_plugin.control.token import TokenFile
 from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.script import Script
+from fake_plugin.metrics.endpoint import Endpoint
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.serving.interceptor import Switchboard
 from fake_plugin.serving.readiness import Readiness
@@ -32,7 +34,8 @@ class Plugin:
             readiness.set_ready(each, ready=True)
         script = Script(inventory.board)
         self.node = Node(inventory, Switchboard(), script, readiness, bool)
-        self._routes = Routes(self.node, TokenFile(folder / "token"), lambda _: answer({}))
+        metrics = Metrics(Endpoint(inventory))
+        self._routes = Routes(self.node, TokenFile(folder / "token"), metrics.answer)
 
     def ask(self, method: str, path: str) -> bytes:
         """Return what is answered to a call with the right token, and no body."""
