@@ -1,10 +1,8 @@
 """The whole plugin of one node: from what the fleet gives to the node to threads that serve it."""
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from fake_plugin import events
@@ -13,9 +11,10 @@ from fake_plugin.faults.book import FaultBook
 from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.board import Ignores, usual
 from fake_plugin.hardware.health_checks import VARIABLES, HealthChecks
-from fake_plugin.hardware.script import Script, Turn
+from fake_plugin.hardware.script import Script
 from fake_plugin.log import say
 from fake_plugin.resources.inventory import Inventory
+from fake_plugin.resources.turns import turns
 from fake_plugin.serving.interceptor import Switchboard
 from fake_plugin.serving.readiness import Readiness, ReadinessServer
 from fake_plugin.serving.registration import Registration
@@ -48,7 +47,9 @@ class Plugin:
         say(events.SCANNED, cards=cards, resources=self.resource_names)
         readiness = Readiness(resource.name for resource in resources)
         self.switchboard = Switchboard(FaultBook(plan.faults))
-        self.script = Script(self.inventory.board, _turns(self.inventory))
+        self.script = Script(
+            self.inventory.board, turns(self.inventory, self.inventory.plan.script)
+        )
         self._control = self._control_of(config, readiness)
         names = SocketNames(config.plugin_dir, config.state_dir)
         for name in names.remove_leftovers():
@@ -143,16 +144,6 @@ class Plugin:
         except OSError as problem:
             say(events.WATCH_MISSING, folder=str(config.plugin_dir), reason=str(problem))
             return None
-
-
-def _turns(inventory: Inventory) -> Iterator[Turn]:
-    """Yield what the fleet's script does to this node's cards."""
-    shares = {share.pool: share for share in inventory.plan.shares}
-    for flap in inventory.plan.script:
-        cards = inventory.every_card(shares[flap.pool])
-        every = flap.seconds if flap.repeats else None
-        for card in islice(cards, flap.device, flap.device + 1):
-            yield Turn((card.uid,), flap.becomes, flap.breakage, flap.seconds, every)
 
 
 def _has_tools(plan: Plan) -> bool:

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from fake_plugin import events
-from fake_plugin.control import cards, faults, health, names, view
+from fake_plugin.control import cards, faults, health, names, script, view
 from fake_plugin.control.body import Body
 from fake_plugin.control.exchange import Answer, Json, Request, answer
 from fake_plugin.control.node import Node, written
@@ -108,6 +108,7 @@ def _ready(node: Node) -> Answer:
 ROUTES: Final[Mapping[str, Mapping[str, Route]]] = {
     "/v1/node": {"GET": lambda node, _: view.view(node)},
     "/v1/health": {"POST": _told(health.change)},
+    "/v1/script": {"POST": _told(script.play)},
     "/v1/cards": {"POST": _told(cards.change)},
     "/v1/faults": {
         "GET": _read(lambda node: {"faults": faults.listed(node)}),

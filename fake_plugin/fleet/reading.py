@@ -17,9 +17,8 @@ from fake_plugin.fleet.faults import read_fault
 from fake_plugin.fleet.offering import devices_of
 from fake_plugin.fleet.plan import Flap, Plan, Share
 from fake_plugin.fleet.pool_rules import given_rules, share_rules
-from fake_plugin.fleet.script import read_flap
+from fake_plugin.fleet.script import read_flap, require_fit
 from fake_plugin.fleet.shares import HEALTH_POLICIES, read_load, read_share
-from fake_plugin.hardware import breakage
 
 _FIXED: Final = {"apiVersion": "gpu-lab/v1", "kind": "Fleet"}
 #: As Python writes a number, and short enough to be read as one.
@@ -75,12 +74,7 @@ def _script(document: Mapping) -> tuple[Mapping, ...]:
 
 def _flap(entry: Mapping, every: Pools) -> tuple[str, Flap]:
     member, flap = read_flap(entry)
-    share = _of_member(entry, member, every)
-    if flap.device >= share.count:
-        entry.refuse("device", f"must be below {share.count}, the number of devices of {member}")
-    vendor = share.accelerator.vendor if share.accelerator else None
-    if reason := breakage.misfit(flap.breakage, vendor):
-        entry.refuse("node", f"does not fit: {reason}")
+    require_fit(entry, flap, _of_member(entry, member, every))
     return member, flap
 
 

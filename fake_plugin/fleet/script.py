@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from fake_plugin.files.mapping import Mapping
-from fake_plugin.fleet.plan import Flap
-from fake_plugin.hardware.breakage import BECOMES, DOUBLE_BIT, SINGLE_BIT, Breakage
+from fake_plugin.fleet.plan import Flap, Share
+from fake_plugin.hardware.breakage import BECOMES, DOUBLE_BIT, SINGLE_BIT, Breakage, misfit
 
 _KEYS: Final = ("at", "every", "node", "device", "becomes", "xid", "ecc", "code")
 _REASONS: Final = ("xid", "ecc", "code")
@@ -29,6 +29,16 @@ def read_flap(flap: Mapping) -> tuple[str, Flap]:
         becomes=flap.choice("becomes", BECOMES),
         breakage=read_breakage(flap),
     )
+
+
+def require_fit(entry: Mapping, flap: Flap, share: Share) -> None:
+    """Raise `WrongUse` for a flap of a card that the share does not have, or that breaks not so."""
+    if flap.device >= share.count:
+        rule = f"must be below {share.count}, the number of devices of {entry.text('node')}"
+        entry.refuse("device", rule)
+    vendor = share.accelerator.vendor if share.accelerator else None
+    if reason := misfit(flap.breakage, vendor):
+        entry.refuse("node", f"does not fit: {reason}")
 
 
 def read_breakage(flap: Mapping) -> Breakage:

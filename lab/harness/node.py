@@ -4,6 +4,7 @@ What is done is undone when the test is over: hardware is mended, rules are remo
 started, labels and taints are as they were.
 """
 
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Unpack
@@ -11,7 +12,7 @@ from typing import Unpack
 from fake_plugin.faults.fault import Call
 from lab.cluster.plugin.cards import CardsAdded, CardsMoved
 from lab.cluster.plugin.faults import Effect
-from lab.cluster.plugin.health import HealthChanged, Reason
+from lab.cluster.plugin.health import HealthChanged, Reason, Scripted
 from lab.cluster.plugin.journal import Call as Recorded
 from lab.cluster.plugin.metrics import Sample
 from lab.cluster.plugin.node_plugin import NodePlugin
@@ -68,6 +69,16 @@ class NodeHandle(Machine):
     ) -> HealthChanged:
         """Break and mend devices in turn, `times` in all, every so many seconds; do not wait."""
         return self.plugin.flap(*devices, times=times, every=every, **reason)
+
+    def script(self, steps: Sequence[Mapping[str, object]]) -> Scripted:
+        """Have devices break and mend by the clock, counted from now; do not wait.
+
+        Steps are as in `health.script` of a fleet file, as in `[{"at": "2s", "device": 0,
+        "becomes": "unhealthy", "xid": 79}, {"at": "9s", "device": 0, "becomes": "healthy"}]`, and
+        need no `node` where the node has one name in the fleet. With one that is wrong, none comes.
+        """
+        node = {"node": self.members[0].name} if len(self.members) == 1 else {}
+        return self.plugin.script([node | dict(each) for each in steps])
 
     def unplug(self, *devices: str) -> CardsMoved:
         """Take the cards of devices out of the node: they are no longer in the plugin's list."""

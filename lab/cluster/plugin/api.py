@@ -31,6 +31,8 @@ _REMEDY: Final = "correct the command; nothing was changed"
 _CONFLICTS: Final = {
     "/v1/health": "name the one device that is meant by its ID; where there are too many flaps, "
     "wait until one has ended, or end all with `gpulab inject clear`; nothing was changed",
+    "/v1/script": "wait until some have come, or end all with `gpulab inject clear`; nothing was "
+    "changed",
     "/v1/cards": "name the one card that is meant by its ID, or add fewer; nothing was changed",
     "/v1/faults": "remove some with `gpulab inject clear RULE`; nothing was changed",
     "/v1/sockets/remove": "wait until it is registered; nothing was changed",

@@ -63,3 +63,10 @@ class HealthChanged:
     breakage: str | None
     ignored: bool
     sticky: bool
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """How many steps of a script are to come."""
+
+    steps: int

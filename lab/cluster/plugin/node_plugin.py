@@ -1,5 +1,6 @@
 """What can be done to a node by its plugin: to its devices, its cards and the kubelet's calls."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -7,7 +8,7 @@ from fake_plugin.faults.fault import Call, Fault
 from lab.cluster.plugin.api import PluginApi
 from lab.cluster.plugin.cards import CardsAdded, CardsMoved
 from lab.cluster.plugin.faults import Effect, fault
-from lab.cluster.plugin.health import HealthChange, HealthChanged, Reason, breakage
+from lab.cluster.plugin.health import HealthChange, HealthChanged, Reason, Scripted, breakage
 from lab.cluster.plugin.journal import MOST, Journal
 from lab.cluster.plugin.metrics import Sample, samples
 from lab.cluster.plugin.overview import Cleared, Facts, Overview
@@ -45,6 +46,10 @@ class NodePlugin:
         """Break and mend devices in turn, `times` in all, every so many seconds."""
         change = HealthChange(devices, "toggled", breakage(**reason), times, every)
         return self.change_health(change)
+
+    def script(self, steps: Sequence[Mapping[str, object]]) -> Scripted:
+        """Have devices break and mend by the clock, from now on: all steps, or none."""
+        return self.api.post("/v1/script", Scripted, {"script": [dict(each) for each in steps]})
 
     def unplug(self, *devices: str) -> CardsMoved:
         """Take the cards of devices out of the node."""

@@ -139,3 +139,20 @@ def test_what_is_unusual_is_told_in_lines(node_plugin: NodePlugin, plugin: Plugi
         "the kubelet does not watch all of its resources",
         "rule rule-1: Allocate hangs, every time (seen 0, met 0)",
     ]
+
+
+def test_a_script_is_played(node_plugin: NodePlugin, plugin: Plugin) -> None:
+    """A step that is wrong lets none come, and is told in the words of a fleet file."""
+    step = {"at": "1h", "node": "chapter-0", "device": 1, "becomes": "unhealthy"}
+    assert node_plugin.script([step, step]).steps == 2
+    with pytest.raises(PluginRefused) as caught:
+        node_plugin.script([step, {**step, "device": 2}])
+    assert caught.value.render() == (
+        "script[1].device must be below 2, the number of devices of chapter-0\n"
+        "  seen:  2\n"
+        "  next:  correct the command; nothing was changed\n"
+        "         $ gpulab inject list --name t-lab"
+    )
+    assert (
+        plugin.node.script.turns() == (Turn((unit(plugin, 1),), "unhealthy", Breakage(), 3600),) * 2
+    )
