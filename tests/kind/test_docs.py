@@ -19,7 +19,7 @@ from typing import Final
 import pytest
 
 from tests.kind.machine import Lab, run, wait_until
-from tests.unit.docs.pages import Block, page
+from tests.unit.docs.pages import Block, blocks_of, page
 
 #: The fixture has brought the lab up, its environment stands for the exports, and it takes it down.
 SKIPPED: Final = re.compile(r"^(make lab-(up|down)\b|export ).*\n", re.MULTILINE)
@@ -74,10 +74,10 @@ def following(name: str, blocks: list[Block]) -> Round:
 
 
 def first_round() -> Round:
-    """Return the round of the README: its one block below the heading."""
+    """Return the round of the README: the one block under that heading."""
     readme = page("README.md")
-    begins = readme.text.count("\n", 0, readme.text.index("## A first round"))
-    return following("README.md", [each for each in readme.blocks("sh") if each.line > begins])
+    (block,) = blocks_of(readme.section("A first round").text)
+    return following("README.md", [block])
 
 
 ROUNDS: Final = (

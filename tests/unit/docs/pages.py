@@ -65,11 +65,7 @@ class Page:
 
     def blocks(self, language: str = "") -> list[Block]:
         """Return the blocks of one language, or all."""
-        found = [
-            Block(match["language"], match["text"], self.text.count("\n", 0, match.start()) + 1)
-            for match in _BLOCK.finditer(self.text)
-        ]
-        return [block for block in found if language in ("", block.language)]
+        return [block for block in blocks_of(self.text) if language in ("", block.language)]
 
     def links(self) -> list[str]:
         """Return the targets of the links that lead to other files or to headings."""
@@ -100,6 +96,14 @@ def pages() -> list[Page]:
 def page(name: str) -> Page:
     """Return one page by its path from the root of the repository."""
     return Page(ROOT / name)
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Return the blocks of a text; lines are counted from its first one."""
+    return [
+        Block(match["language"], match["text"], text.count("\n", 0, match.start()) + 1)
+        for match in _BLOCK.finditer(text)
+    ]
 
 
 def _anchor(title: str) -> str:
