@@ -114,12 +114,3 @@ class RunFolder:
 def new_name() -> str:
     """Return a name for this run."""
     return f"pytest-{getpid()}-{secrets.token_hex(2)}"
-
-
-def alone_with(lab: str) -> FileLock:
-    """Hold a lab that is up for this run alone; raises `Timeout` where another run has it."""
-    folder = Folders.of().state / _FOLDER
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lock = FileLock(folder / f"use-{lab}.lock", timeout=0)
-    lock.acquire()
-    return lock

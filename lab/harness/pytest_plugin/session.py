@@ -7,6 +7,7 @@ the main process: that one is there even when a worker has crashed.
 
 import os
 import signal
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -43,6 +44,7 @@ class LabSession:
     notes: list[str] = field(default_factory=list)
     interruptions: Interruptions = field(default_factory=Interruptions)
     _held: "list[FileLock]" = field(default_factory=list)
+    _lent: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
     def of(cls, config: pytest.Config) -> "LabSession":
@@ -90,10 +92,10 @@ class LabSession:
 
     def begin(self) -> None:
         """Stand for the run's labs, and take down those of runs that were killed."""
-        from filelock import Timeout  # noqa: PLC0415 - as above
-
+        from lab.core.errors import NotReady  # noqa: PLC0415 - as above
         from lab.harness.pytest_plugin.ending import take_down_dead_runs  # noqa: PLC0415 - as above
-        from lab.harness.pytest_plugin.runs import alone_with  # noqa: PLC0415 - as above
+        from lab.harness.sole_use import sole_use  # noqa: PLC0415 - as above
+        from lab.host.folders import Folders  # noqa: PLC0415 - as above
 
         if self.has_begun:
             return
@@ -101,11 +103,9 @@ class LabSession:
         self._held.append(self.folder.live())
         if self.settings.use:
             try:
-                self._held.append(alone_with(self.settings.use))
-            except Timeout as error:
-                raise pytest.UsageError(
-                    f"--lab-use {self.settings.use}: another run of pytest uses this lab"
-                ) from error
+                self._lent.enter_context(sole_use(Folders.of(), self.settings.use, "pytest"))
+            except NotReady as error:
+                raise pytest.UsageError(f"--lab-use {self.settings.use}: {error}") from error
         self.notes += take_down_dead_runs(self.folder)
 
     def cluster(self, kubeconfig: Path | None) -> "Cluster":
@@ -132,10 +132,8 @@ class LabSession:
         from lab.harness.pytest_plugin.ending import end_run  # noqa: PLC0415 - as above
 
         keep = self.settings.keep == "always" or (self.settings.keep == "failed" and failed)
-        alive, *lent = self._held
-        for lock in lent:
-            Path(lock.lock_file).unlink(missing_ok=True)
-            lock.release()
+        (alive,) = self._held
+        self._lent.close()
         with self.interruptions.held_off():
             self.kept, failures = end_run(self.folder, keep=keep)
         self.failures += failures

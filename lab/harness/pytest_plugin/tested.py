@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from lab.core.errors import LabError
+from lab.harness.lacking import lacking
 from lab.harness.leasing import SetupFailedBefore
 from lab.harness.namespace import name_for, opened
 from lab.harness.pytest_plugin.session import LabSession
@@ -86,5 +87,4 @@ def _why_not(running: "RunningLab", wish: Wish) -> str:
     backend = running.record.backend
     if wish.backends and backend not in wish.backends:
         return f"it holds on {', '.join(wish.backends)}, and the lab is on {backend}"
-    lacking = sorted(wish.needs - running.access.can)
-    return f"the backend {backend} cannot {', '.join(lacking)} here" if lacking else ""
+    return lacking(running, wish.needs)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
+from lab.harness.sole_use import sole_use
+from lab.host.folders import Folders
 from tests.unit.harness.pytest_plugin.project import Project
 
 PASSES = "def test_it(gpu_lab):\n    pass\n"
@@ -69,13 +70,11 @@ def test_a_lab_that_is_used_stays(project: Project) -> None:
 
 def test_two_runs_do_not_use_one_lab(project: Project) -> None:
     """The second one is refused before it does anything."""
-    folder = project.state / ".pytest"
-    folder.mkdir(parents=True)
     project.write(test_it=PASSES)
-    with FileLock(folder / "use-mine.lock"):
+    with sole_use(Folders(project.state, project.state), "mine", "gpulab run"):
         ended = project.run("--lab-use", "mine")
     assert ended.code == pytest.ExitCode.USAGE_ERROR
-    assert "--lab-use mine: another run of pytest uses this lab" in ended.text
+    assert "--lab-use mine: another run uses the lab 'mine'" in ended.text
     assert project.told == []
 
 
