@@ -3,7 +3,7 @@
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -23,21 +23,24 @@ _RESTORED_SECONDS: Final = 90.0
 _ENDING_SECONDS: Final = 10.0
 
 
-def run(
+def run(  # noqa: PLR0913 - the last three are left to their defaults by most
     scenario: Scenario,
     running: RunningLab,
     root: Path,
     *,
     test: str = "",
     clock: Clock | None = None,
+    told: Callable[[str], None] | None = None,
 ) -> None:
     """Run a scenario on a lab whose fleet is the scenario's, and write down what comes of it.
 
     It is written into a folder below `root`, that of `test` (default: of the scenario's name).
+    `told` hears what is waited for, at each look.
     Raises what its expectations raise, `TimedOut` where it does not end within its deadline, and
     `CheckFailed` where the lab is not afterwards as it was before.
     """
     with opened(running, name_for(scenario.name), clock) as lab:
+        lab.view.waiting.told = told or lab.view.waiting.told
         name = test or scenario.name
         recording = Recording(root, lab, name, scenario.titles, scenario.section)
         with recording.result(), as_it_was(lab), recording.evidence():

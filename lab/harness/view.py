@@ -12,6 +12,7 @@ from lab.cluster.objects import Event, Node, Pod
 from lab.core.clock import Clock
 from lab.core.errors import Interrupted, LabError, TimedOut
 from lab.harness.sight import Met, NotYet, Sight
+from lab.harness.waiting import Waiting
 from lab.install.rollout import NAMESPACE, SELECTOR
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class View:
     events: Informer[Event]
     #: Set by who wants the waits of another thread to end.
     ending: threading.Event = field(default_factory=threading.Event)
+    waiting: Waiting = field(default_factory=Waiting)
 
     def until(self, look: Callable[[], Sight], within: float) -> Outcome:
         """Look until what is awaited is so, or cannot become so, or the seconds are over.
@@ -64,6 +66,7 @@ class View:
             waited = self.clock.now() - started
             if not isinstance(sight, NotYet) or waited >= within:
                 return Outcome(sight, waited)
+            self.waiting.sees(sight.seen)
             self._wait_for_change(seen, min(within - waited, _LOOK_SECONDS))
 
     def throughout(self, look: Callable[[], Sight], lasting: float) -> Outcome:
