@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, TypeVar
 
 import click
@@ -30,6 +31,10 @@ def finite(ctx: click.Context, parameter: click.Parameter, value: float) -> floa
     if not math.isfinite(value):
         raise click.BadParameter(f"{value} is not a number of seconds")
     return value
+
+
+def _names(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:  # noqa: ARG001
+    return tuple(name for each in (value or "").split(",") if (name := each.strip()))
 
 
 name_option = click.option(
@@ -63,3 +68,34 @@ def language_option(text: str) -> Callable[[Command], Command]:
     return click.option(
         "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help=text
     )
+
+
+#: Of a lab that is to be made: which nodes of kind, or which cluster that is there.
+_MADE_OF: Final = (
+    click.option(
+        "--node-image", help="The image for the nodes. Default: one built here, else kind's own."
+    ),
+    click.option(
+        "--kubeconfig",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="The kubeconfig of a cluster that is there. It is copied, and never changed.",
+    ),
+    click.option("--context", help="A context of the kubeconfig. Default: its current one."),
+    click.option(
+        "--nodes",
+        callback=_names,
+        help="The nodes that the lab may have, with commas in between. Default: all workers.",
+    ),
+    click.option(
+        "--plugin-image",
+        help="Where nodes that are no kind containers of this machine pull the plugin's image "
+        "from.",
+    ),
+)
+
+
+def cluster_options(command: Command) -> Command:
+    """Give a command the options of the cluster that a lab is made on."""
+    for option in reversed(_MADE_OF):
+        command = option(command)
+    return command

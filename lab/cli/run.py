@@ -1,19 +1,22 @@
 """`gpulab run`."""
 
-import json
-import time
-from dataclasses import dataclass, field
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
-from lab.cli.options import name_option, output_option
+from lab.cli.options import cluster_options, name_option, output_option
 
 if TYPE_CHECKING:
+    from lab.core.errors import LabError
     from lab.harness.scenario import Scenario
-    from lab.install.site import Site
-    from lab.install.status import RunningLab
+    from lab.install.order import Order
+
+#: How long devices may take to come, on a lab that is made for the run.
+_DEVICES_SECONDS: Final = 180.0
 
 
 @click.command()
@@ -32,6 +35,14 @@ if TYPE_CHECKING:
     help="The folder for results, and for all there is of what failed.",
 )
 @name_option
+@click.option(
+    "--backend",
+    type=click.Choice(["kind", "existing"]),
+    help="Make a lab for this run, where none of that name is up. Default: existing with "
+    "--kubeconfig.",
+)
+@click.option("--keep", is_flag=True, help="Leave the lab that was made for this run.")
+@cluster_options
 @output_option
 def run(  # noqa: PLR0913, PLR0917 - one per option
     names: tuple[str, ...],
@@ -41,79 +52,117 @@ def run(  # noqa: PLR0913, PLR0917 - one per option
     seed: int | None,
     evidence: Path,
     name: str,
+    backend: Literal["kind", "existing"] | None,
+    keep: bool,  # noqa: FBT001 - click's way to hand over a flag
+    node_image: str | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    nodes: tuple[str, ...],
+    plugin_image: str | None,
     output: str,
 ) -> None:
     """Run scenarios on the lab, and say what does not hold."""
-    from lab.cli.site import this_site
-    from lab.harness.collection import chosen
+    from lab.core.fleet import Fleet
+    from lab.harness.collection import chosen, fleet_of
+    from lab.harness.evidence.folder import require_writable
     from lab.harness.order import ordered
-    from lab.install.status import running_lab
+    from lab.install.order import Order
 
-    wanted = ordered(chosen(names, section, tag), repeat, seed)
+    found = chosen(names, section, tag)
+    require_writable(evidence)
+    order = Order(
+        name,
+        Fleet.default(),
+        kind_config=None,
+        node_image=node_image,
+        timeout=_DEVICES_SECONDS,
+        backend=backend or "auto",
+        workers=max((fleet_of(each).workers() for each in found), default=0),
+        kubeconfig=kubeconfig,
+        context=context,
+        nodes=nodes,
+        plugin_image=plugin_image,
+    )
+    asked = Asked(names, section, tag, repeat, seed, name, _made_by(order))
+    _run(order, ordered(found, repeat, seed), asked, evidence, output, keep=keep)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for, to ask for it again; `lab` are the words that make one."""
+
+    names: tuple[str, ...]
+    sections: tuple[str, ...]
+    tags: tuple[str, ...]
+    repeat: int
+    seed: int | None
+    name: str
+    lab: tuple[str, ...]
+
+    def again(self) -> str:
+        """Return the command that runs all of it in the same order."""
+        chosen = [("--section", each) for each in self.sections]
+        chosen += [("--tag", each) for each in self.tags]
+        words = [*self.names, *(word for pair in chosen for word in pair)]
+        words += ["--repeat", str(self.repeat)] if self.repeat > 1 else []
+        words += ["--seed", str(self.seed)] if self.seed is not None else []
+        return self._command(words)
+
+    def alone(self, scenario: str) -> str:
+        """Return the command that runs one scenario, once."""
+        return self._command([scenario])
+
+    def _command(self, words: Sequence[str]) -> str:
+        return f"gpulab {shlex.join(('run', *words, '--name', self.name, *self.lab))}"
+
+
+def _made_by(order: "Order") -> tuple[str, ...]:
+    """Return the options by which a lab is made for a run."""
+    given = (
+        ("--backend", None if order.backend == "auto" else order.backend),
+        ("--node-image", order.node_image),
+        ("--kubeconfig", order.kubeconfig and str(order.kubeconfig)),
+        ("--context", order.context),
+        ("--nodes", ",".join(order.nodes)),
+        ("--plugin-image", order.plugin_image),
+    )
+    return tuple(word for option, value in given if value for word in (option, value))
+
+
+def _run(  # noqa: PLR0913 - what was asked for, in parts
+    order: "Order",
+    wanted: "Sequence[Scenario]",
+    asked: Asked,
+    evidence: Path,
+    output: str,
+    *,
+    keep: bool,
+) -> None:
+    from lab.cli.ran import conclude, print_json
+    from lab.cli.site import this_site
+    from lab.harness.series import Series
+    from lab.harness.venue import venue_for
+
     site = this_site()
-    lab = running_lab(site, name)
-    runs = Runs(lab, site, evidence, output)
-    for number, each in enumerate(wanted, 1):
-        runs.run(each, number)
-    runs.conclude()
-
-
-@dataclass
-class Runs:
-    """The scenarios of one command, and what has come of them."""
-
-    lab: "RunningLab"
-    site: "Site"
-    evidence: Path
-    output: str
-    ended: list[dict[str, Any]] = field(default_factory=list)
-
-    def run(self, scenario: "Scenario", number: int) -> None:
-        """Run one scenario, the `number`-th."""
-        from lab.core.errors import LabError
-        from lab.harness.collection import fleet_of
-        from lab.harness.running import run as run_scenario
-        from lab.install.placing import place
-
-        fleet = self.lab.backend.placed(fleet_of(scenario))
-        if self.lab.folder.placed_fleet() != fleet:
-            place(self.lab, fleet, self.site.progress)
-        test = f"{number:03}-{scenario.name}"
-        started, error = time.monotonic(), None
+    makes = order.backend != "auto" or order.kubeconfig is not None
+    with venue_for(order, site, makes=makes, kept=_tell_kept if keep else None) as venue:
+        series = Series(venue, site.progress, evidence, _tell)
         try:
-            with self.site.progress.step(f"{scenario.name}: {scenario.title()}"):
-                run_scenario(scenario, self.lab, self.evidence, test=test)
-        except LabError as failed:
-            error = failed
-            click.echo(error.render(), err=True)
-            click.echo(f"  evidence: {self.evidence / test}", err=True)
-        self.ended.append(
-            {
-                "name": scenario.name,
-                "ok": error is None,
-                "seconds": round(time.monotonic() - started, 2),
-                "error": error.what if error else "",
-                "evidence": str(self.evidence / test),
-            }
-        )
+            series.run(wanted)
+        finally:
+            if output == "json":
+                print_json(series)
+    conclude(series, asked)
 
-    def conclude(self) -> None:
-        """Say what came of them; raises `CheckFailed` where one did not hold."""
-        from lab.core.counted import counted
-        from lab.core.errors import CheckFailed
 
-        if self.output == "json":
-            click.echo(json.dumps({"scenarios": self.ended}, indent=2))
-        failed = [each["name"] for each in self.ended if not each["ok"]]
-        number = counted(len(self.ended), "scenario")
-        if failed:
-            raise CheckFailed(
-                f"{len(failed)} of {number} did not hold: {', '.join(failed)}",
-                where=str(self.evidence),
-                remedy="read what was kept of it, and run it alone again",
-                commands=(
-                    f"gpulab report {self.evidence}",
-                    f"gpulab run {failed[0]} --name {self.lab.record.name}",
-                ),
-            )
-        click.echo(f"{number} held", err=True)
+def _tell(error: "LabError", evidence: Path) -> None:
+    click.echo(error.render(), err=True)
+    click.echo(f"  evidence: {evidence}", err=True)
+
+
+def _tell_kept(name: str) -> None:
+    from lab.cli.program import of_lab
+
+    click.echo(f"kept: the lab {name}; to look at it, and to remove it:", err=True)
+    for command in ("status", "down"):
+        click.echo(f"  $ {of_lab(name, command)}", err=True)

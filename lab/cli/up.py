@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
-from lab.cli.options import finite, name_option, output_option
+from lab.cli.options import cluster_options, finite, name_option, output_option
 
 if TYPE_CHECKING:
     from lab.core.fleet import Fleet
@@ -24,14 +24,6 @@ _FIRST_POD: Final = (
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
 
-def _names(
-    ctx: click.Context,  # noqa: ARG001 - click's signature
-    parameter: click.Parameter,  # noqa: ARG001 - as above
-    value: str | None,
-) -> tuple[str, ...]:
-    return tuple(name for each in (value or "").split(",") if (name := each.strip()))
-
-
 @click.command()
 @name_option
 @click.option(
@@ -46,30 +38,13 @@ def _names(
     help="The kind configuration. Default: kind-config.yaml of the current folder, if it is there.",
 )
 @click.option(
-    "--node-image", help="The image for the nodes. Default: one built here, else kind's own."
-)
-@click.option(
     "--backend",
     type=click.Choice(["auto", "kind", "existing"]),
     default="auto",
     show_default=True,
     help="What the lab runs on. `auto`: existing with --kubeconfig, else kind.",
 )
-@click.option(
-    "--kubeconfig",
-    type=_FILE,
-    help="The kubeconfig of a cluster that is there. It is copied, and never changed.",
-)
-@click.option("--context", help="A context of the kubeconfig. Default: its current one.")
-@click.option(
-    "--nodes",
-    callback=_names,
-    help="The nodes that the lab may have, with commas in between. Default: all workers.",
-)
-@click.option(
-    "--plugin-image",
-    help="Where nodes that are no kind containers of this machine pull the plugin's image from.",
-)
+@cluster_options
 @click.option(
     "--timeout",
     type=click.FloatRange(min=1),

@@ -43,7 +43,10 @@ def unwritable(path: Path, error: OSError) -> NotReady:
         where=str(path),
         seen=str(error),
         remedy="make room and the folder writable, or name another one",
-        commands=("pytest --lab-evidence=/tmp/lab-evidence",),
+        commands=(
+            "pytest --lab-evidence=/tmp/lab-evidence",
+            "gpulab run --evidence /tmp/lab-evidence",
+        ),
     )
 
 

@@ -113,7 +113,10 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(NotReady) as raised:
         collect(a_lab(), "test", "", SINCE, tmp_path / "file")
     assert raised.value.what == "the evidence of a failed test cannot be written"
-    assert raised.value.commands == ("pytest --lab-evidence=/tmp/lab-evidence",)
+    assert raised.value.commands == (
+        "pytest --lab-evidence=/tmp/lab-evidence",
+        "gpulab run --evidence /tmp/lab-evidence",
+    )
 
 
 @pytest.mark.parametrize(

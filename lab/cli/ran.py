@@ -1,0 +1,75 @@
+"""What `gpulab run` says when its scenarios have run."""
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from lab.core.counted import counted
+from lab.core.errors import CheckFailed, NotReady
+
+if TYPE_CHECKING:
+    from lab.cli.run import Asked
+    from lab.harness.series import Series
+
+_SHOWN_SLOWEST: Final = 3
+
+
+def print_json(series: "Series") -> None:
+    """Print the contract for tools."""
+    click.echo(json.dumps(series.as_json(), indent=2, ensure_ascii=False))
+
+
+def conclude(series: "Series", asked: "Asked") -> None:
+    """Say what came of them.
+
+    Raises `CheckFailed` where one did not hold, and `NotReady` where none could run at all.
+    """
+    if series.skipped and not series.ended:
+        raise _none_ran(series)
+    click.echo(summary(series), err=True)
+    unsteady = series.unsteady()
+    if not unsteady:
+        return
+    failed = [name for name, _, _ in unsteady]
+    number = counted(len({each.name for each in series.ended}), "scenario")
+    in_order = asked.repeat > 1 or asked.seed is not None
+    raise CheckFailed(
+        f"{len(failed)} of {number} did not hold: {', '.join(failed)}",
+        where=str(series.evidence),
+        seen="\n".join(
+            f"{name}: {times} of {ran} did not hold" for name, times, ran in unsteady if ran > 1
+        ),
+        remedy="read what was kept of it, and run it again",
+        commands=(
+            f"gpulab report {series.evidence}",
+            *((asked.again(),) if in_order else ()),
+            asked.alone(failed[0]),
+        ),
+    )
+
+
+def summary(series: "Series") -> str:
+    """Return one line: how many held, did not or were skipped, and what took longest."""
+    held = sum(each.ok for each in series.ended)
+    numbers = [f"{counted(held, 'run')} held"]
+    if held < len(series.ended):
+        numbers.append(f"{len(series.ended) - held} did not")
+    if series.skipped:
+        numbers.append(f"{counted(len(series.skipped), 'scenario')} skipped")
+    took: dict[str, float] = {}
+    for each in series.ended:
+        took[each.name] = max(each.seconds, took.get(each.name, 0))
+    slowest = sorted(took.items(), key=lambda each: -each[1])[:_SHOWN_SLOWEST]
+    told = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in slowest)
+    return f"{', '.join(numbers)}; slowest: {told}"
+
+
+def _none_ran(series: "Series") -> NotReady:
+    number = counted(len(series.skipped), "scenario")
+    return NotReady(
+        f"none of {number} could run on the lab {series.venue.name!r}",
+        seen="\n".join(f"{name}: {reason}" for name, reason in series.skipped.items()),
+        remedy="run them where they can: a lab that is made for a run has nodes enough",
+        commands=("gpulab run --backend kind --name another-name",),
+    )

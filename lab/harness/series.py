@@ -1,0 +1,140 @@
+"""Scenarios one after another on one lab, and what has come of each."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from lab.cluster.connection import ApiFailed
+from lab.core.errors import Interrupted, LabError, NotReady
+from lab.core.progress import Progress
+from lab.harness.collection import fleet_of
+from lab.harness.lacking import lacking
+from lab.harness.running import run as run_scenario
+from lab.harness.scenario import Scenario
+from lab.harness.venue import Venue
+from lab.install.backend import NoPlace
+
+if TYPE_CHECKING:
+    from lab.install.status import RunningLab
+
+#: An API server that restarts is away for so long; so often it is asked until it counts as lost.
+_PAUSE_SECONDS: Final = 3.0
+_ASKED: Final = 4
+_SERVER_ERROR: Final = 500
+
+
+@dataclass(frozen=True)
+class Ended:
+    """One run of a scenario that was begun: how long it took, and why it did not hold."""
+
+    name: str
+    ok: bool
+    seconds: float
+    error: str
+    evidence: str
+
+
+@dataclass
+class Series:
+    """The runs of a command; `failed` is told of each that does not hold, and of its evidence.
+
+    `skipped` are those that the lab cannot serve, with the reason.
+    """
+
+    venue: Venue
+    progress: Progress
+    evidence: Path
+    failed: Callable[[LabError, Path], None]
+    ended: list[Ended] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def run(self, scenarios: Sequence[Scenario]) -> None:
+        """Run them all; raises `NotReady` where the cluster is lost, or no lab could be made."""
+        for number, scenario in enumerate(scenarios, 1):
+            if scenario.name not in self.skipped:
+                self._run(scenario, number, len(scenarios))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contract for tools."""
+        return {
+            "scenarios": [asdict(each) for each in self.ended],
+            "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped.items()],
+        }
+
+    def unsteady(self) -> tuple[tuple[str, int, int], ...]:
+        """Return the scenarios that did not hold: how often, and how often they ran."""
+        ran = Counter(each.name for each in self.ended)
+        bad = Counter(each.name for each in self.ended if not each.ok)
+        return tuple((name, times, ran[name]) for name, times in bad.items())
+
+    def _run(self, scenario: Scenario, number: int, total: int) -> None:
+        if reason := self._lacking(scenario):
+            self._skip(scenario, number, total, reason)
+            return
+        evidence = self.evidence / f"{number:03}-{scenario.name}"
+        started = time.monotonic()
+        error = None
+        try:
+            lab = self.venue.with_fleet(fleet_of(scenario))
+            if reason := self._lacking(scenario):
+                self._skip(scenario, number, total, reason)
+                return
+            started = time.monotonic()
+            title = f"{number} of {total} {scenario.name}: {scenario.title()}"
+            with self.progress.step(title) as step:
+                run_scenario(scenario, lab, self.evidence, test=evidence.name, told=step.update)
+        except NoPlace as reason_to_skip:
+            self._skip(scenario, number, total, reason_to_skip.what)
+            return
+        except LabError as failure:
+            if isinstance(failure, Interrupted) or self.venue.lab is None:
+                raise
+            error = failure
+        seconds = round(time.monotonic() - started, 2)
+        what = error.what if error else ""
+        self.ended.append(Ended(scenario.name, not error, seconds, what, str(evidence)))
+        if error:
+            self._require_cluster(number, total, error)
+            self.failed(error, evidence)
+
+    def _skip(self, scenario: Scenario, number: int, total: int, reason: str) -> None:
+        self.skipped[scenario.name] = reason
+        self.progress.note(f"{number} of {total} {scenario.name}: skipped: {reason}")
+
+    def _lacking(self, scenario: Scenario) -> str:
+        return lacking(self.venue.lab, scenario.needs) if self.venue.lab else ""
+
+    def _require_cluster(self, number: int, total: int, failure: LabError) -> None:
+        """Raise `NotReady` where it is the cluster that does not answer any more."""
+        lab = self.venue.lab
+        if lab is None or (away := _away(lab)) is None:
+            return
+        name = lab.record.name
+        raise NotReady(
+            f"the cluster of the lab {name!r} was lost in scenario {number} of {total}, "
+            f"{self.ended[-1].name!r}",
+            where=str(lab.folder.kubeconfig),
+            seen=away.seen or away.what,
+            remedy="see what became of it; what came of the scenarios before is kept in "
+            f"{self.evidence}",
+            commands=(f"gpulab status --name {name}",),
+        ) from failure
+
+
+def _away(lab: "RunningLab") -> ApiFailed | None:
+    """Return why the API server does not answer, None if it does."""
+    for turn in range(_ASKED):
+        try:
+            lab.client.version()
+        except ApiFailed as error:
+            if error.status and error.status < _SERVER_ERROR:
+                return None
+            last = error
+        else:
+            return None
+        if turn < _ASKED - 1:
+            time.sleep(_PAUSE_SECONDS)
+    return last

@@ -1,0 +1,118 @@
+"""Where the scenarios of one run are: on a lab that is up already, or on one made for the run."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from lab.cluster.record import LabFolder, Record
+from lab.core.errors import LabError, NotReady, UsageError
+from lab.core.fleet import Fleet
+from lab.harness.makers import OwnLabs, UsedLab
+from lab.harness.sole_use import sole_use
+from lab.install.choice import chosen_backend
+from lab.install.order import Order
+from lab.install.site import Site
+from lab.install.status import running_lab
+
+if TYPE_CHECKING:
+    from lab.harness.leasing import Maker
+    from lab.install.status import RunningLab
+
+_WHO: Final = "gpulab run"
+
+
+@dataclass
+class Venue:
+    """The lab of a run by its name; `lab` is None as long as it is not made."""
+
+    name: str
+    maker: "Maker"
+    lab: "RunningLab | None" = None
+
+    def with_fleet(self, fleet: Fleet) -> "RunningLab":
+        """Return the lab, with this fleet placed; raises as `Maker` does."""
+        get = self.maker.take if self.lab else self.maker.make
+        self.lab = get(self.name, fleet)
+        return self.lab
+
+
+@contextmanager
+def venue_for(
+    order: Order, site: Site, *, makes: bool, kept: Callable[[str], None] | None = None
+) -> Iterator[Venue]:
+    """Have a lab inside the block, for this run alone: the one of that name, else a new one.
+
+    A new one is made, by the order, when the first fleet is known, and only if `makes`. It goes at
+    the end, or stays where there is somebody, `kept`, who is told of it. Raises `NotReady` where
+    there is none or another run has it, and `UsageError` for an order that contradicts itself, or
+    the lab that is there.
+    """
+    folder = LabFolder.of(site.folders, order.name)
+    folder.require_place()
+    _require_lab(folder, order.name, makes=makes)
+    with sole_use(site.folders, order.name, _WHO):
+        record = folder.read()
+        chosen_backend(order, record)
+        if record:
+            _refuse_orders(order, record)
+            used = UsedLab(order.name, site)
+            yield Venue(order.name, used, lab=running_lab(site, order.name))
+        else:
+            venue = Venue(order.name, OwnLabs(order, site))
+            with _ended(venue, folder, site, kept):
+                yield venue
+
+
+@contextmanager
+def _ended(
+    venue: Venue, folder: LabFolder, site: Site, kept: Callable[[str], None] | None
+) -> Iterator[None]:
+    """Take the lab down after the block, or what there is of it; an error of the block wins."""
+
+    def end() -> None:
+        if kept and folder.kubeconfig.exists():
+            kept(venue.name)
+        elif folder.path.exists():
+            venue.maker.take_down(venue.name)
+
+    try:
+        yield
+    except BaseException:
+        if not kept:
+            site.progress.note("what was made for this run goes with it; --keep leaves it")
+        try:
+            end()
+        except LabError as left:
+            site.progress.note(f"left behind: {left}")
+        raise
+    end()
+
+
+def _require_lab(folder: LabFolder, name: str, *, makes: bool) -> None:
+    if makes or folder.read():
+        return
+    raise NotReady(
+        f"there is no lab {name!r}",
+        where=str(folder.path),
+        remedy="create it, or have one that is there for this run only",
+        commands=(f"gpulab up --name {name}", f"gpulab run --backend kind --name {name}"),
+    )
+
+
+def _refuse_orders(order: Order, record: Record) -> None:
+    """Raise `UsageError` for what is asked of a lab that is to be made, where one is up."""
+    asked = {
+        "--kubeconfig": order.kubeconfig,
+        "--context": order.context,
+        "--nodes": order.nodes,
+        "--plugin-image": order.plugin_image,
+        "--node-image": order.node_image,
+    }
+    given = [option for option, value in asked.items() if value]
+    if given:
+        raise UsageError(
+            f"{', '.join(given)}: for a lab that is made for the run, and the lab {record.name!r} "
+            "is up already",
+            remedy="leave it out, or give the run a lab of another --name",
+        )

@@ -1,0 +1,315 @@
+"""What `gpulab run` makes of its scenarios, on a lab that is up or on one of its own."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from lab.cli.main import run
+from lab.cluster.connection import ApiFailed
+from lab.cluster.record import LabFolder, Record
+from lab.core.errors import CheckFailed, Interrupted
+from lab.core.fleet import Fleet
+from lab.harness import collection, series, venue
+from lab.harness.scenario import Scenario, scenario
+from lab.harness.sole_use import sole_use
+from lab.host.folders import Folders
+from lab.install.backend import NoPlace
+from tests.unit.cli.two_nodes import Output
+
+if TYPE_CHECKING:
+    from lab.install.order import Order
+    from lab.install.status import RunningLab
+
+Act = Callable[[], None]
+
+
+def named(name: str, *needs: str, fleet: str = "chapter") -> Scenario:
+    """Return a scenario of this name."""
+
+    def body(_: object) -> None:
+        """Show that it is so."""
+
+    body.__name__ = name
+    made = scenario(
+        section="4.1", en="It is so", zh="是", zh_why="是。", needs=cast("Any", needs), fleet=fleet
+    )
+    return made(body)
+
+
+class Labs:
+    """The labs of a test: what is done to them is in `told`, and `acts` are the scenarios'."""
+
+    def __init__(self, state: Path) -> None:
+        self.state = state
+        self.told: list[str] = []
+        self.acts: dict[str, list[Act]] = {}
+        self.away: ApiFailed | None = None
+        self.full: set[str] = set()
+        self.order: Order | None = None
+
+    def version(self) -> str:
+        """Answer as the API server does, if it does."""
+        if self.away:
+            raise self.away
+        return "v1"
+
+    def running(self, _: object, name: str) -> "RunningLab":
+        """Return a lab that can do nothing but run commands on its nodes."""
+        folder = LabFolder(self.state / name)
+        record = folder.read()
+        client = SimpleNamespace(version=self.version)
+        access = SimpleNamespace(can={"run"})
+        found = SimpleNamespace(record=record, folder=folder, client=client, access=access)
+        return cast("RunningLab", found)
+
+    def place(self, name: str, fleet: Fleet) -> "RunningLab":
+        """Place a fleet, if it is not too big."""
+        pool = fleet.pools[0].name
+        if pool in self.full:
+            raise NoPlace("the fleet needs 3 workers, and the lab that is there has 1")
+        self.told.append(f"place {pool}")
+        return self.running(None, name)
+
+    def ran(self, scenario: Scenario, *_: object, **__: object) -> None:
+        """Run a scenario: its next act."""
+        self.told.append(f"run {scenario.name}")
+        if acts := self.acts.get(scenario.name):
+            acts.pop(0)()
+
+
+class Own:
+    """Makes labs as `OwnLabs` does."""
+
+    def __init__(self, labs: Labs, order: "Order") -> None:
+        self._labs = labs
+        labs.order = order
+
+    def make(self, name: str, fleet: Fleet) -> "RunningLab":
+        """Make it, as far as its folder."""
+        self._labs.told.append(f"make {name}")
+        folder = LabFolder(self._labs.state / name)
+        folder.write(Record(name, "kind", "ready"))
+        folder.kubeconfig.write_text("")
+        return self._labs.place(name, fleet)
+
+    def take(self, name: str, fleet: Fleet) -> "RunningLab":
+        """Place a fleet."""
+        return self._labs.place(name, fleet)
+
+    def take_down(self, name: str) -> None:
+        """Say so."""
+        self._labs.told.append(f"remove {name}")
+
+
+@pytest.fixture
+def labs(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Labs:
+    """Return the labs, and three scenarios: a, b, and c that needs a restart of nodes."""
+    found = Labs(state)
+    known = (named("a"), named("b"), named("c", "restart", fleet="pair"))
+    monkeypatch.setattr(collection, "scenarios", lambda: known)
+    monkeypatch.setattr(series, "fleet_of", lambda each: fleet(each.fleet))
+    monkeypatch.setattr(collection, "fleet_of", lambda each: fleet(each.fleet))
+    monkeypatch.setattr(series, "run_scenario", found.ran)
+    monkeypatch.setattr(series, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(venue, "running_lab", found.running)
+    monkeypatch.setattr(venue, "OwnLabs", lambda order, _: Own(found, order))
+    monkeypatch.setattr(venue, "UsedLab", lambda *_: Own(found, cast("Order", None)))
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+def fleet(name: str) -> Fleet:
+    """Return a fleet whose pool has this name, of two nodes if it is `pair`."""
+    (pool,) = Fleet.default().pools
+    return Fleet((replace(pool, name=name, nodes=2 if name == "pair" else 1),))
+
+
+def up(labs: Labs, backend: str = "kind") -> None:
+    """Have the lab `t` be up already."""
+    LabFolder(labs.state / "t").write(Record("t", cast("Any", backend), "ready"))
+
+
+def fails() -> None:
+    """Do not hold."""
+    raise CheckFailed("not so")
+
+
+def test_a_lab_that_is_up_is_used_and_left(labs: Labs, capsys: Output) -> None:
+    """A summary names what took longest."""
+    up(labs)
+    assert run(["run", "a", "b", "--name", "t", "--backend", "kind"]) == 0
+    assert labs.told == ["place chapter", "run a", "place chapter", "run b"]
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines()[-1].startswith("2 runs held; slowest: ")
+    assert "1 of 2 a: It is so" in shown.err
+
+
+def test_without_a_lab_it_says_how_to_have_one(labs: Labs, capsys: Output) -> None:
+    """For good, or for the run."""
+    assert run(["run", "a", "--name", "t"]) == 3
+    assert capsys.readouterr().err == (
+        "error: there is no lab 't'\n"
+        f"  where: {labs.state / 't'}\n"
+        "  next:  create it, or have one that is there for this run only\n"
+        "         $ gpulab up --name t\n"
+        "         $ gpulab run --backend kind --name t\n"
+    )
+
+
+def test_a_lab_of_its_own_has_nodes_for_every_fleet_and_goes(labs: Labs) -> None:
+    """It is made with the first fleet."""
+    assert run(["run", "--name", "t", "--backend", "kind"]) == 0
+    assert labs.told[:3] == ["make t", "place chapter", "run a"]
+    assert labs.told[-1] == "remove t"
+    assert labs.order
+    assert labs.order.workers == 2
+
+
+def interrupted() -> None:
+    """Be interrupted by Ctrl-C."""
+    raise Interrupted("interrupted by SIGINT")
+
+
+@pytest.mark.parametrize(("act", "code"), [(fails, 1), (interrupted, 130)])
+def test_a_lab_of_its_own_goes_whatever_happens(labs: Labs, act: Act, code: int) -> None:
+    """After Ctrl-C nothing else is run."""
+    labs.acts["a"] = [act]
+    assert run(["run", "a", "b", "--name", "t", "--backend", "kind"]) == code
+    assert ("run b" in labs.told) == (code == 1)
+    assert labs.told[-1] == "remove t"
+    assert not (labs.state / ".use").exists()
+
+
+def test_a_lab_that_is_kept_is_told(labs: Labs, capsys: Output) -> None:
+    """With what shows and what removes it, be the run a failure or not."""
+    labs.acts["a"] = [fails]
+    assert run(["run", "a", "--name", "t", "--backend", "kind", "--keep"]) == 1
+    assert "remove t" not in labs.told
+    assert (
+        "kept: the lab t; to look at it, and to remove it:\n"
+        "  $ gpulab status --name t\n"
+        "  $ gpulab down --name t\n"
+    ) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--backend", "existing"), "'existing' is asked for, and the lab 't' is on the backend"),
+        (("--kubeconfig", "c"), "--kubeconfig: for the backend 'existing', and this lab is on"),
+        (("--node-image", "i"), "--node-image: for a lab that is made for the run, and the lab"),
+    ],
+)
+def test_what_a_lab_that_is_up_is_not_is_refused(
+    labs: Labs, options: tuple[str, str], told: str, capsys: Output
+) -> None:
+    """Nothing has been run then."""
+    up(labs)
+    assert run(["run", "a", "--name", "t", *options]) == 2
+    assert f"error: {told}" in capsys.readouterr().err
+    assert labs.told == []
+
+
+def test_what_the_lab_cannot_serve_is_skipped(labs: Labs, capsys: Output) -> None:
+    """With the reason, apart from what ran; once, however often it was to be run."""
+    up(labs)
+    labs.acts["a"] = [lambda: None, fails]
+    options = ("--repeat", "2", "--seed", "3", "--name", "t", "--output", "json")
+    assert run(["run", *options]) == 1
+    shown = capsys.readouterr()
+    told = json.loads(shown.out)
+    assert [each["name"] for each in told["scenarios"]].count("a") == 2
+    reason = "the backend kind cannot restart here"
+    assert told["skipped"] == [{"name": "c", "reason": reason}]
+    assert f"c: skipped: {reason}" in shown.err
+    assert "3 runs held, 1 did not, 1 scenario skipped; slowest: " in shown.err
+    assert "place pair" not in labs.told
+
+
+def test_where_nothing_can_run_that_is_the_error(labs: Labs, capsys: Output) -> None:
+    """Of the backend or of the fleet, by scenario."""
+    up(labs)
+    labs.full.add("chapter")
+    assert run(["run", "a", "c", "--name", "t"]) == 3
+    assert capsys.readouterr().err.endswith(
+        "error: none of 2 scenarios could run on the lab 't'\n"
+        "  seen:  a: the fleet needs 3 workers, and the lab that is there has 1\n"
+        "         c: the backend kind cannot restart here\n"
+        "  next:  run them where they can: a lab that is made for a run has nodes enough\n"
+        "         $ gpulab run --backend kind --name another-name\n"
+    )
+
+
+def test_flakes_are_counted_and_the_order_can_be_had_again(labs: Labs, capsys: Output) -> None:
+    """By the seed, on a lab of its own again."""
+    labs.acts["a"] = [fails, lambda: None, fails]
+    options = ("--repeat", "4", "--seed", "7", "--name", "t", "--backend", "kind")
+    assert run(["run", "a", *options, "--evidence", "kept"]) == 1
+    assert capsys.readouterr().err.endswith(
+        "error: 1 of 1 scenario did not hold: a\n"
+        "  where: kept\n"
+        "  seen:  a: 2 of 4 did not hold\n"
+        "  next:  read what was kept of it, and run it again\n"
+        "         $ gpulab report kept\n"
+        "         $ gpulab run a --repeat 4 --seed 7 --name t --backend kind\n"
+        "         $ gpulab run a --name t --backend kind\n"
+    )
+
+
+def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None:
+    """What ran before is told, and nothing is run after it."""
+    up(labs)
+
+    def lose() -> None:
+        labs.away = ApiFailed("the API server does not answer", seen="Connection refused")
+        raise CheckFailed("not so")
+
+    labs.acts["b"] = [lose]
+    assert run(["run", "a", "b", "--repeat", "2", "--name", "t", "--output", "json"]) == 3
+    shown = capsys.readouterr()
+    assert [each["ok"] for each in json.loads(shown.out)["scenarios"]] == [True, False]
+    assert "not so" not in shown.err
+    assert shown.err.endswith(
+        "error: the cluster of the lab 't' was lost in scenario 2 of 4, 'b'\n"
+        f"  where: {labs.state}/t/kubeconfig\n"
+        "  seen:  Connection refused\n"
+        "  next:  see what became of it; what came of the scenarios before is kept in "
+        "lab-evidence\n"
+        "         $ gpulab status --name t\n"
+    )
+
+
+def test_a_server_that_refuses_is_not_lost(labs: Labs) -> None:
+    """It answers, so the next scenario may hold."""
+    up(labs)
+    labs.away = ApiFailed("refused", status=403)
+    labs.acts["a"] = [fails]
+    assert run(["run", "a", "b", "--name", "t"]) == 1
+    assert labs.told[-1] == "run b"
+
+
+def test_evidence_that_cannot_be_written_is_told_first(
+    labs: Labs, tmp_path: Path, capsys: Output
+) -> None:
+    """Before a lab is made."""
+    (tmp_path / "file").write_text("")
+    assert run(["run", "a", "--backend", "kind", "--evidence", "file/in"]) == 3
+    assert "error: the evidence of a failed test cannot be written" in capsys.readouterr().err
+    assert labs.told == []
+
+
+def test_two_runs_do_not_use_one_lab(labs: Labs, capsys: Output) -> None:
+    """The second is told who has it."""
+    up(labs)
+    with sole_use(Folders(labs.state, labs.state), "t", "pytest"):
+        assert run(["run", "a", "--name", "t"]) == 3
+    assert "error: another run uses the lab 't'\n  seen:  pytest, process " in (
+        capsys.readouterr().err
+    )
+    assert labs.told == []
