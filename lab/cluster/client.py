@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from lab.cluster import reading
+from lab.cluster.advice import Advice
 from lab.cluster.connection import MERGE, ApiFailed, Connection, Json, Query, open_connection
 from lab.cluster.kinds import Kinds
 from lab.cluster.objects import Node, Pod
+from lab.cluster.record import BackendName
 from lab.core.errors import TimedOut
 
 _APPLY: Final = "application/apply-patch+yaml"
@@ -180,6 +182,9 @@ class Client:
         self.connection.send("PATCH", path, body=patch, content_type=MERGE)
 
 
-def connect(kubeconfig: Path, lab: str) -> Client:
-    """Open a connection with the kubeconfig of this lab and no other."""
-    return Client(open_connection(kubeconfig, lab))
+def connect(kubeconfig: Path, lab: str, backend: BackendName) -> Client:
+    """Open a connection with the kubeconfig of this lab and no other.
+
+    What errors advise depends on the backend.
+    """
+    return Client(open_connection(Advice(lab, backend, kubeconfig)))

@@ -7,17 +7,16 @@ field optional. Importing this module still takes half a second: import it late.
 
 import http
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from http.client import IncompleteRead
-from pathlib import Path
 from typing import Any, Final
 
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 from yaml import YAMLError
 
+from lab.cluster.advice import Advice
 from lab.core.errors import CheckFailed
 
 MERGE: Final = "application/merge-patch+json"
@@ -60,10 +59,9 @@ class Connection:
     Every method raises `ApiFailed` where the server refuses or does not answer.
     """
 
-    def __init__(self, api: client.ApiClient, kubeconfig: Path, lab: str) -> None:
+    def __init__(self, api: client.ApiClient, advice: Advice) -> None:
         self._api = api
-        self._kubeconfig = kubeconfig
-        self._lab = lab
+        self._advice = advice
 
     def get(self, path: str, query: Query = ()) -> Json:
         """Return what is at a path."""
@@ -172,18 +170,19 @@ class Connection:
     def _refused(self, answer: client.rest.RESTResponse) -> ApiFailed:
         return ApiFailed(
             f"the cluster's API server refused ({answer.status} {answer.reason})",
-            where=str(self._kubeconfig),
+            where=str(self._advice.kubeconfig),
             seen=_message(answer.read().decode(errors="replace")),
             status=answer.status,
         )
 
     def _unreachable(self, error: Exception) -> ApiFailed:
+        remedy, commands = self._advice.of_silence()
         return ApiFailed(
             "the cluster's API server does not answer",
             where=str(self._api.configuration.host),
             seen=_cause(error),
-            remedy="where the nodes are stopped, `gpulab up` starts them again",
-            commands=(f"gpulab up --name {self._lab}",),
+            remedy=remedy,
+            commands=commands,
         )
 
 
@@ -205,28 +204,26 @@ def _cause(error: BaseException) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
-def open_connection(kubeconfig: Path, lab: str) -> Connection:
-    """Open a connection with the kubeconfig of this lab and no other."""
+def open_connection(advice: Advice) -> Connection:
+    """Open a connection with the kubeconfig that the advice is about, and no other."""
     settings = client.Configuration()
     # The library would repeat what failed at once, with a warning on stderr each time.
     settings.retries = False
     # As kubectl does: a proxy has no way to this machine's loopback, where kind's servers are.
     settings.no_proxy = ",".join(filter(None, (settings.no_proxy, *_LOOPBACK)))
     try:
-        api = config.new_client_from_config(str(kubeconfig), client_configuration=settings)
+        api = config.new_client_from_config(str(advice.kubeconfig), client_configuration=settings)
     except (config.ConfigException, YAMLError, OSError) as error:
-        raise _kubeconfig_lost(kubeconfig, lab, error) from error
-    return Connection(api, kubeconfig, lab)
+        raise _kubeconfig_lost(advice, error) from error
+    return Connection(api, advice)
 
 
-def _kubeconfig_lost(kubeconfig: Path, lab: str, error: Exception) -> ApiFailed:
-    export = ("kind", "export", "kubeconfig", "--name", lab, "--kubeconfig", str(kubeconfig))
-    # kind adds to a file that is there, and would stumble over this one.
-    clear = (shlex.join(("rm", str(kubeconfig))),) if kubeconfig.exists() else ()
+def _kubeconfig_lost(advice: Advice, error: Exception) -> ApiFailed:
+    remedy, commands = advice.of_loss()
     return ApiFailed(
-        f"the lab's kubeconfig {'cannot be used' if clear else 'is gone'}",
-        where=str(kubeconfig),
+        f"the lab's kubeconfig {'cannot be used' if advice.kubeconfig.exists() else 'is gone'}",
+        where=str(advice.kubeconfig),
         seen=str(error),
-        remedy="have kind write it again",
-        commands=(*clear, shlex.join(export)),
+        remedy=remedy,
+        commands=commands,
     )

@@ -143,7 +143,7 @@ def running_lab(site: Site, name: str) -> RunningLab:
             remedy="give it the kubeconfig of its cluster again",
             commands=(f"gpulab up --name {name} --kubeconfig FILE",),
         )
-    client = connect(folder.kubeconfig, name)
+    client = connect(folder.kubeconfig, name, record.backend)
     return RunningLab(record, folder, client, backend_of(record, folder, client, site))
 
 

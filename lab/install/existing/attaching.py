@@ -81,7 +81,7 @@ def _connected(context: Context, source: Path, lab: str) -> Iterator["Client"]:
         file.touch(_PRIVATE)
         file.write_text(context.text, encoding="utf-8")
         try:
-            yield connect(file, lab)
+            yield connect(file, lab, "existing")
         except ApiFailed as error:
             flags = f"--kubeconfig {shlex.quote(str(source))} --context {shlex.quote(context.name)}"
             raise ApiFailed(

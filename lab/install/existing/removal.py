@@ -34,7 +34,8 @@ def detach(folder: LabFolder, progress: Progress) -> None:
 
     try:
         if folder.kubeconfig.exists():
-            _leave(connect(folder.kubeconfig, folder.path.name), folder, progress)
+            client = connect(folder.kubeconfig, folder.path.name, "existing")
+            _leave(client, folder, progress)
         elif folder.fleet.exists():
             raise NotReady("the lab's copy of your kubeconfig is gone")
     except Interrupted as error:

@@ -95,7 +95,7 @@ def _start(cluster: KindCluster, stopped: Sequence[str], docker: Docker) -> None
 
     started = datetime.now(UTC)
     docker.run("start", *stopped)
-    client = connect(cluster.folder.kubeconfig, cluster.name)
+    client = connect(cluster.folder.kubeconfig, cluster.name, "kind")
     client.wait_until_it_answers(_START_SECONDS)
     for nodes in client.node_changes(_START_SECONDS):
         silent = [node.name for node in nodes if not node.heard_since(started)]

@@ -29,7 +29,7 @@ def client(api: FakeApi, tmp_path: Path) -> Client:
     """Return the lab's connection to it."""
     path = tmp_path / "kubeconfig"
     write_kubeconfig(path, api.address)
-    return connect(path, "t-lab")
+    return connect(path, "t-lab", "kind")
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def nobody(tmp_path: Path) -> Client:
     """Return a connection to a port on which nobody listens."""
     path = tmp_path / "kubeconfig"
     write_kubeconfig(path, "http://127.0.0.1:1")
-    return connect(path, "t-lab")
+    return connect(path, "t-lab", "kind")
 
 
 def taints(api: FakeApi) -> list[str]:
@@ -219,6 +219,23 @@ def test_absent_server_is_told_plainly(nobody: Client, caplog: pytest.LogCapture
     assert caplog.records == []
 
 
+def test_an_absent_server_of_another_cluster_is_not_started(tmp_path: Path) -> None:
+    """The lab can look, and be told where the cluster is now."""
+    path = tmp_path / "kubeconfig"
+    write_kubeconfig(path, "http://127.0.0.1:1")
+    with pytest.raises(ApiFailed) as raised:
+        connect(path, "t-lab", "existing").nodes()
+    assert raised.value.render() == (
+        "the cluster's API server does not answer\n"
+        "  where: http://127.0.0.1:1\n"
+        "  seen:  Connection refused\n"
+        "  next:  the cluster is not the lab's to start: see whether kubectl gets an answer; "
+        "where the cluster has another address now, give the lab its kubeconfig again\n"
+        f"         $ kubectl --kubeconfig {path} get nodes\n"
+        "         $ gpulab up --name t-lab --kubeconfig FILE"
+    )
+
+
 class _BreaksOff(socketserver.BaseRequestHandler):
     """Begins an answer in chunks, and sends none."""
 
@@ -235,7 +252,7 @@ def test_answer_that_breaks_off_is_told_in_words(tmp_path: Path) -> None:
         path = tmp_path / "kubeconfig"
         write_kubeconfig(path, f"http://127.0.0.1:{server.server_address[1]}")
         with pytest.raises(ApiFailed) as caught:
-            connect(path, "t-lab").nodes()
+            connect(path, "t-lab", "kind").nodes()
         thread.join()
     assert caught.value.seen == "the answer broke off before its end"
 
@@ -248,7 +265,7 @@ def test_proxy_of_the_environment_is_not_asked_for_this_machine(
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     write_kubeconfig(tmp_path / "kubeconfig", api.address)
-    assert connect(tmp_path / "kubeconfig", "t-lab").version() == "v1.36.3"
+    assert connect(tmp_path / "kubeconfig", "t-lab", "kind").version() == "v1.36.3"
 
 
 def test_server_that_is_starting_is_waited_for(
@@ -274,7 +291,7 @@ def test_useless_kubeconfig_is_replaced(tmp_path: Path, content: str) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(content)
     with pytest.raises(ApiFailed, match="the lab's kubeconfig cannot be used") as raised:
-        connect(path, "t-lab")
+        connect(path, "t-lab", "kind")
     assert raised.value.where == str(path)
     assert raised.value.commands == (
         f"rm {path}",
@@ -282,11 +299,24 @@ def test_useless_kubeconfig_is_replaced(tmp_path: Path, content: str) -> None:
     )
 
 
+@pytest.mark.parametrize("content", ["", "kind: Config", "{"])
+def test_a_useless_copy_of_the_users_kubeconfig_is_given_again(
+    tmp_path: Path, content: str
+) -> None:
+    """The program kind knows nothing of that cluster."""
+    path = tmp_path / "kubeconfig"
+    path.write_text(content)
+    with pytest.raises(ApiFailed, match="the lab's kubeconfig cannot be used") as raised:
+        connect(path, "t-lab", "existing")
+    assert raised.value.remedy == "give the lab the kubeconfig of its cluster again"
+    assert raised.value.commands == ("gpulab up --name t-lab --kubeconfig FILE",)
+
+
 def test_missing_kubeconfig_is_written_again(tmp_path: Path) -> None:
     """With a path that can be pasted."""
     path = tmp_path / "my lab"
     with pytest.raises(ApiFailed, match="the lab's kubeconfig is gone") as raised:
-        connect(path, "t-lab")
+        connect(path, "t-lab", "kind")
     assert raised.value.where == str(path)
     assert raised.value.commands == (f"kind export kubeconfig --name t-lab --kubeconfig '{path}'",)
 

@@ -37,7 +37,7 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
 def client(api: FakeApi, tmp_path: Path) -> Client:
     """Return the lab's connection to it."""
     write_kubeconfig(tmp_path / "kubeconfig", api.address)
-    return connect(tmp_path / "kubeconfig", "t-lab")
+    return connect(tmp_path / "kubeconfig", "t-lab", "kind")
 
 
 @pytest.fixture(params=[200, 401, 503])
