@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, TextIO
+from typing import Final, TextIO, cast
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -62,7 +62,7 @@ class LiveProgress:
             self._console.print(f" {mark} {escape(step.title)} [dim]{suffix}[/dim]")
 
     def _rows(self) -> Group:
-        return Group(*(step.spinner() for step in tuple(self._running)))
+        return Group(*(step.row() for step in tuple(self._running)))
 
 
 class LiveStep:
@@ -72,7 +72,7 @@ class LiveStep:
         self.title = title
         self.was_cached = False
         self._started = time.monotonic()
-        self._spinner = Spinner(_SPINNER, text=title)
+        self._spinner = Spinner(_SPINNER)
         self._detail = ""
 
     def update(self, detail: str) -> None:
@@ -87,8 +87,10 @@ class LiveStep:
         """Return how long the step has run."""
         return time.monotonic() - self._started
 
-    def spinner(self) -> Spinner:
-        """Return the row for now."""
-        detail = f"  {self._detail}" if self._detail else ""
-        self._spinner.update(text=Text(f"{self.title}{detail}  {self.seconds():.0f} s"))
-        return self._spinner
+    def row(self) -> Text:
+        """Return the row for now, and below it one for the detail."""
+        detail = f"\n  {self._detail}" if self._detail else ""
+        told = f" {self.title}  {self.seconds():.0f} s{detail}"
+        frame = cast("Text", self._spinner.render(time.monotonic()))
+        # A detail may be long, and rows that break would jump with it.
+        return Text.assemble(frame, told, no_wrap=True, overflow="ellipsis")

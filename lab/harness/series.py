@@ -120,7 +120,7 @@ class Series:
             seen=away.seen or away.what,
             remedy="see what became of it; what came of the scenarios before is kept in "
             f"{self.evidence}",
-            commands=(f"gpulab status --name {name}",),
+            commands=(f"gpulab status --name {name}", f"gpulab report {self.evidence}"),
         ) from failure
 
 

@@ -282,6 +282,7 @@ def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None
         "  next:  see what became of it; what came of the scenarios before is kept in "
         "lab-evidence\n"
         "         $ gpulab status --name t\n"
+        "         $ gpulab report lab-evidence\n"
     )
 
 

@@ -4,8 +4,9 @@ import io
 import re
 
 import pytest
+from rich.console import Console, Group
 
-from lab.cli.spinner import LiveProgress
+from lab.cli.spinner import LiveProgress, LiveStep
 
 
 @pytest.fixture
@@ -44,3 +45,14 @@ def test_step_that_was_done_already_says_so(terminal: io.StringIO) -> None:
     with LiveProgress(terminal).step("Image") as step:
         step.cached()
     assert " ✓ Image already there" in lines(terminal)
+
+
+def test_a_long_detail_is_cut_in_a_row_of_its_own(terminal: io.StringIO) -> None:
+    """Below the title, which may be cut as well: nothing breaks into more rows."""
+    step = LiveStep("Cluster " * 10)
+    step.update("pod p: runs; so far: " + "Pending " * 10)
+    Console(file=terminal, width=40).print(Group(step.row()))
+    first, second, rest = terminal.getvalue().split("\n")
+    assert "Cluster Cluster" in first
+    assert second.strip().startswith("pod p: runs; so far: Pending")
+    assert (first.strip()[-1], second.strip()[-1], rest) == ("…", "…", "")
