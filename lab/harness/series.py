@@ -71,24 +71,17 @@ class Series:
         return tuple((name, times, ran[name]) for name, times in bad.items())
 
     def _run(self, scenario: Scenario, number: int, total: int) -> None:
-        if reason := self._lacking(scenario):
-            self._skip(scenario, number, total, reason)
-            return
         evidence = self.evidence / f"{number:03}-{scenario.name}"
         started = time.monotonic()
         error = None
         try:
-            lab = self.venue.with_fleet(fleet_of(scenario))
-            if reason := self._lacking(scenario):
-                self._skip(scenario, number, total, reason)
+            lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}")
+            if lab is None:
                 return
             started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
             with self.progress.step(title) as step:
                 run_scenario(scenario, lab, self.evidence, test=evidence.name, told=step.update)
-        except NoPlace as reason_to_skip:
-            self._skip(scenario, number, total, reason_to_skip.what)
-            return
         except LabError as failure:
             if isinstance(failure, Interrupted) or self.venue.lab is None:
                 raise
@@ -100,9 +93,21 @@ class Series:
             self._require_cluster(number, total, error)
             self.failed(error, evidence)
 
-    def _skip(self, scenario: Scenario, number: int, total: int, reason: str) -> None:
+    def _lab_for(self, scenario: Scenario, told: str) -> "RunningLab | None":
+        """Return the lab with the fleet of a scenario; None for one that it cannot serve."""
+        # Where a lab is there already, no fleet is placed in vain.
+        reason = self._lacking(scenario)
+        if not reason:
+            try:
+                self.venue.with_fleet(fleet_of(scenario))
+                reason = self._lacking(scenario)
+            except NoPlace as error:
+                reason = error.what
+        if not reason:
+            return self.venue.lab
         self.skipped[scenario.name] = reason
-        self.progress.note(f"{number} of {total} {scenario.name}: skipped: {reason}")
+        self.progress.note(f"{told}: skipped: {reason}")
+        return None
 
     def _lacking(self, scenario: Scenario) -> str:
         return lacking(self.venue.lab, scenario.needs) if self.venue.lab else ""

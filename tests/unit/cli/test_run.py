@@ -246,6 +246,17 @@ def test_where_nothing_can_run_that_is_the_error(labs: Labs, capsys: Output) -> 
     )
 
 
+def test_what_does_not_fit_in_the_scenario_itself_is_its_failure(labs: Labs) -> None:
+    """It had its own fleet then, and so is not skipped."""
+    up(labs)
+
+    def too_big() -> None:
+        raise NoPlace("the fleet needs 9 workers")
+
+    labs.acts["a"] = [too_big]
+    assert run(["run", "a", "--name", "t"]) == 1
+
+
 def test_flakes_are_counted_and_the_order_can_be_had_again(labs: Labs, capsys: Output) -> None:
     """By the seed, on a lab of its own again."""
     labs.acts["a"] = [fails, lambda: None, fails]
