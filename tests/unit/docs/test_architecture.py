@@ -5,6 +5,8 @@ import textwrap
 import tomllib
 from typing import Any
 
+import pytest
+
 from lab.install import up
 from tests.unit.docs.pages import ROOT, page
 
@@ -95,9 +97,12 @@ def test_parts_in_the_picture_of_the_plugin_are_there() -> None:
         assert (ROOT / "fake_plugin" / f"{dotted.replace('.', '/')}.py").exists()
 
 
-def test_the_way_of_a_failure_leads_through_modules_that_are_there() -> None:
+@pytest.mark.parametrize(
+    "title", ["The way of a failure", "The way of an expectation", "The labs of a test run"]
+)
+def test_a_way_leads_through_modules_that_are_there(title: str) -> None:
     """Each is a file or a folder."""
-    rows = PAGE.section("The way of a failure").rows()
+    rows = PAGE.section(title).rows()
     named = [each for row in rows for each in re.findall(r"`([\w.]+)`", row[0])]
     assert len(named) > len(rows) / 2
     for each in named:

@@ -1,7 +1,10 @@
 """The page of the pytest plugin says what the plugin itself says."""
 
 import inspect
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+import pytest
 
 from lab.cluster.access import ABILITIES
 from lab.harness.pytest_plugin import options, session, tested, wishes
@@ -27,3 +30,20 @@ def test_properties_are_those_of_reports() -> None:
     assert isinstance(tested._leased, FunctionType)  # noqa: SLF001 - as above
     assert rows[-1] == session.EVIDENCE
     assert all(f'"{name.removeprefix("gpu_lab.")}":' in source for name in rows[:-1])
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        (SimpleNamespace(option=SimpleNamespace()), "mine-main"),
+        (SimpleNamespace(option=SimpleNamespace(), workerinput={"workerid": "gw1"}), "mine-gw1"),
+    ],
+    ids=["main", "worker"],
+)
+def test_every_worker_has_a_cluster_of_another_name(config: SimpleNamespace, name: str) -> None:
+    """By the hook that the page shows, under what pytest-kind's option is called."""
+    (hook,) = (each.text for each in PAGE.blocks("python") if "pytest_configure" in each.text)
+    defined: dict[str, Any] = {}
+    exec(hook, defined)  # noqa: S102 - the page's own code
+    defined["pytest_configure"](config)
+    assert config.option.cluster_name == name
