@@ -109,12 +109,14 @@ def outside(site: Path, tmp_path: Path) -> Outside:
     return Outside(tmp_path, site)
 
 
-def test_the_page_holds(outside: Outside) -> None:
-    """Its test passes as it stands there, from the wheel, and nothing is left."""
+def test_the_pages_hold(outside: Outside) -> None:
+    """Its test and the front page's pass as they stand there, from the wheel; nothing is left."""
+    (lost,) = page("README.md").blocks("python")
+    (outside.folder / "test_lost_gpu.py").write_text(lost.text, encoding="utf-8")
     with outside.pytest() as child:
         said, _ = child.communicate(timeout=ENDS_SECONDS)
     assert child.returncode == 0, said
-    assert "1 passed" in said
+    assert "2 passed" in said
     assert outside.left(f"pytest-{child.pid}-") == []
 
 
