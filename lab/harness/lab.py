@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, overload
 
@@ -188,7 +187,7 @@ class Lab(Policies):
     def roll_out_plugins(self, *, within: float = 120) -> None:
         """Replace the plugins of all nodes as `kubectl rollout restart` does, and wait for them."""
         before = {pod.uid for pod in self.view.plugins.all()}
-        annotations = {"kubectl.kubernetes.io/restartedAt": datetime.now(UTC).isoformat()}
+        annotations = {"kubectl.kubernetes.io/restartedAt": self.clock.moment().isoformat()}
         patch = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
         connection = self.running.client.connection
         connection.send("PATCH", DAEMON_SET_PATH, body=patch, content_type=MERGE)

@@ -81,7 +81,7 @@ class Recording:
         running = self.lab.running
         pods = [pod for pod in self.lab.pods() if self.lab.serves(pod)][:_MOST_TIMELINES]
         self._timelines = tuple(
-            timeline_of(running, pod.namespace, pod.name).as_json() for pod in pods
+            timeline_of(running, pod.namespace, pod.name, self.lab.clock).as_json() for pod in pods
         )
 
     def _settle(self, verdict: Verdict, report: str) -> None:

@@ -72,7 +72,7 @@ def _log(lab: Lab, pod: Pod, container: str = "") -> str:
 
 
 def _timeline(lab: Lab, pod: Pod) -> str:
-    return _json(timeline_of(lab.running, pod.namespace, pod.name).as_json())
+    return _json(timeline_of(lab.running, pod.namespace, pod.name, lab.clock).as_json())
 
 
 def _json(found: Any) -> str:  # noqa: ANN401 - whatever JSON is made of

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, TypeVar
 
 from lab.cluster import reading
 from lab.cluster.objects import Event, Node, Pod
 from lab.cluster.plugin.node_plugin import NodePlugin
+from lab.core.clock import Clock
 from lab.core.errors import CheckFailed, LabError, UsageError
 from lab.harness.timeline.observation import LogLine, Observation, Part
 from lab.install.seats import node_plugin, seats
@@ -21,9 +22,9 @@ _SHOWN_PODS: Final = 12
 Found = TypeVar("Found")
 
 
-def observe(lab: RunningLab, namespace: str, name: str) -> Observation:
+def observe(lab: RunningLab, namespace: str, name: str, clock: Clock) -> Observation:
     """Ask the cluster and the plugin about a pod; never raises for what cannot be had."""
-    return _Asking(lab, namespace, name).observation()
+    return _Asking(lab, namespace, name, clock).observation()
 
 
 def require_pod(lab: RunningLab, namespace: str, name: str) -> None:
@@ -66,6 +67,7 @@ class _Asking:
     lab: RunningLab
     namespace: str
     name: str
+    clock: Clock
     missing: dict[Part, str] = field(default_factory=dict)
 
     def observation(self) -> Observation:
@@ -77,7 +79,7 @@ class _Asking:
         return Observation(
             namespace=self.namespace,
             name=self.name,
-            at=datetime.now(UTC),
+            at=self.clock.moment(),
             pod=pod,
             resources=resources,
             node=node,
