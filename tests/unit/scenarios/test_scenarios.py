@@ -127,6 +127,15 @@ def test_it_is_a_short_story(scenario: Scenario) -> None:
     assert [word for word in FOREIGN if word in body] == []
 
 
+@every_scenario
+def test_its_constants_name_nothing_that_its_story_may_not(scenario: Scenario) -> None:
+    """What containers run, and all else that stands outside of the function."""
+    own = (ast.Assign, ast.AnnAssign, ast.Expr)
+    module = [each for each in ast.parse(source_of(scenario)).body[1:] if isinstance(each, own)]
+    text = "\n".join(map(ast.unparse, module))
+    assert [word for word in FOREIGN if word in text] == []
+
+
 @pytest.mark.parametrize("file", sorted(FLEETS.glob("*.yaml")), ids=lambda each: each.stem)
 def test_a_fleet_is_used_and_says_what_it_is(file: Path) -> None:
     """A file that no scenario places is one too many."""
