@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from filelock import FileLock, Timeout
 
 from fake_plugin.files.replacement import replace as replace_file
-from lab.core.errors import Interrupted, LabError, NotReady
+from lab.core.errors import Interrupted, LabError, NotReady, UsageError
 from lab.core.fleet import Fleet, dump_fleet
 from lab.install.backend import NoPlace
 
@@ -49,7 +49,7 @@ class Maker(Protocol):
 
 
 class SetupFailedBefore(NotReady):
-    """No lab could be made for an earlier test of the run, so nobody tries again."""
+    """No lab could be had for an earlier test of the run, so nobody tries again."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Leases:
 
         One on which the last test did not end as it should is made anew. Raises the error of who
         makes the lab, `NoPlace` for a fleet that does not fit there, and `SetupFailedBefore` where
-        no lab could be made before.
+        no lab could be made, or given its fleet, before.
         """
         with self._free(dump_fleet(fleet)) as number:
             lab = self._lab(number, fleet, test)
@@ -109,20 +109,29 @@ class Leases:
         return lab
 
     def _taken(self, name: str, known: Entry, fleet: Fleet) -> "RunningLab":
-        return self.maker.take(name, None if known.fleet == dump_fleet(fleet) else fleet)
+        wanted = None if known.fleet == dump_fleet(fleet) else fleet
+        # An order that a lab refuses is about this fleet: others may do.
+        with self._told_once(but=UsageError):
+            return self.maker.take(name, wanted)
 
     def _made(self, name: str, fleet: Fleet) -> "RunningLab":
         self._refuse_another_try()
-        try:
+        with self._told_once(but=NoPlace):
             return self.maker.make(name, fleet)
-        except (NoPlace, Interrupted):
+
+    @contextmanager
+    def _told_once(self, but: type[LabError]) -> Iterator[None]:
+        """Note an error of the run's; one of the kind `but` is the matter of one test."""
+        try:
+            yield
+        except (but, Interrupted):
             raise
         except LabError as error:
             try:
                 with self._failure.open("x", encoding="utf-8") as file:
                     file.write(error.render())
             except FileExistsError:
-                # Two were made side by side: the error is told once.
+                # Two failed side by side: the error is told once.
                 raise self._failed_before() from error
             raise
 
@@ -132,7 +141,7 @@ class Leases:
 
     def _failed_before(self) -> SetupFailedBefore:
         return SetupFailedBefore(
-            "no lab could be made for an earlier test of this run",
+            "no lab could be had for an earlier test of this run",
             seen=self._failure.read_text(encoding="utf-8"),
             remedy="see the first error of the run",
         )
@@ -159,7 +168,7 @@ class Leases:
         return None
 
     def _candidates(self) -> list[int]:
-        """Return the labs that can be had; where one could not be made, those that there are."""
+        """Return the labs that can be had; where one could not, those that there are."""
         every = [*range(self.most)]
         there = [each for each in every if self._file(each).exists() and self._read(each).fleet]
         return there if there and self._failure.exists() else every

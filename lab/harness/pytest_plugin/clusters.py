@@ -99,8 +99,11 @@ def _leases(folder: RunFolder, group: str, most: int, maker: "Maker") -> Leases:
 
 def _group(kubeconfig: Path, context: str | None) -> str:
     """Return a name for a cluster that all processes of a run agree on."""
-    # One that is not there is refused when a lab is put on its cluster.
-    text = kubeconfig.read_bytes() if kubeconfig.is_file() else bytes(kubeconfig)
+    try:
+        text = kubeconfig.read_bytes()
+    except OSError:
+        # One that cannot be read is refused when a lab is put on its cluster.
+        text = bytes(kubeconfig)
     return hashlib.sha256(text + (context or "").encode()).hexdigest()[:6]
 
 

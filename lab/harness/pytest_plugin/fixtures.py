@@ -14,6 +14,7 @@ from lab.harness.pytest_plugin.session import SESSION
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lab.core.errors import LabError
     from lab.harness.lab import Lab
     from lab.harness.pytest_plugin.clusters import Cluster
 
@@ -30,15 +31,16 @@ def lab_kubeconfig(pytestconfig: pytest.Config) -> Path | None:
 @pytest.fixture(scope="session")
 def _lab_cluster(
     lab_kubeconfig: Path | str | None, pytestconfig: pytest.Config
-) -> "Iterator[Cluster]":
-    session = pytestconfig.stash[SESSION]
+) -> "Iterator[Cluster | LabError]":
+    from lab.harness.pytest_plugin.tested import lent  # noqa: PLC0415 - see above
+
     path = Path(lab_kubeconfig).absolute() if lab_kubeconfig else None
-    with session.cluster(path).used(session.user) as cluster:
-        yield cluster
+    with lent(pytestconfig.stash[SESSION], path) as found:
+        yield found
 
 
 @pytest.fixture
-def gpu_lab(request: pytest.FixtureRequest, _lab_cluster: "Cluster") -> "Iterator[Lab]":
+def gpu_lab(request: pytest.FixtureRequest, _lab_cluster: "Cluster | LabError") -> "Iterator[Lab]":
     """Give a lab with the fleet that the marker `gpu_lab` names, in a namespace of its own.
 
     No other test has it meanwhile. What the test does to nodes is undone after it, and the lab has

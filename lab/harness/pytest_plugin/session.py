@@ -42,6 +42,8 @@ class LabSession:
     kept: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    #: Whether a test has failed by what keeps all of this process from having labs.
+    has_told_why: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
     _held: "list[FileLock]" = field(default_factory=list)
     _lent: ExitStack = field(default_factory=ExitStack)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Of the test that has a lab just now.
 RECORDING: Final = pytest.StashKey[Recording]()
+_SEE_FIRST: Final = "the lab could not be set up: see the first error"
 
 
 class _Left(Exception):
@@ -30,11 +32,33 @@ class _Left(Exception):
 
 
 @contextmanager
-def tested(item: pytest.Item, cluster: "Cluster", session: LabSession) -> "Iterator[Lab]":
+def lent(session: LabSession, kubeconfig: Path | None) -> "Iterator[Cluster | LabError]":
+    """Use the cluster of the run inside the block; what keeps it from that is for `tested`.
+
+    Raised by a fixture of the session, it would be told for every test.
+    """
+    with ExitStack() as stack:
+        found: Cluster | LabError
+        try:
+            found = stack.enter_context(session.cluster(kubeconfig).used(session.user))
+        except LabError as error:
+            found = error
+        yield found
+
+
+@contextmanager
+def tested(
+    item: pytest.Item, cluster: "Cluster | LabError", session: LabSession
+) -> "Iterator[Lab]":
     """Have a lab for a test inside the block, and write down what comes of it.
 
     The test is skipped where no lab could be had for it, and fails where it should have been.
     """
+    if isinstance(cluster, LabError):
+        if session.has_told_why:
+            pytest.skip(_SEE_FIRST)
+        session.has_told_why = True
+        pytest.fail(str(cluster), pytrace=False)
     with suppress(_Left), ExitStack() as stack:
         with _in_its_own_words():
             running = _leased(stack, cluster, item)
@@ -69,7 +93,7 @@ def _leased(stack: ExitStack, cluster: "Cluster", item: pytest.Item) -> "Running
     try:
         running = stack.enter_context(cluster.leases.lease(wish.fleet, wish.test))
     except SetupFailedBefore:
-        pytest.skip("the lab could not be set up: see the first error")
+        pytest.skip(_SEE_FIRST)
     except NoPlace as error:
         pytest.skip(error.what)
     if reason := _why_not(running, wish):

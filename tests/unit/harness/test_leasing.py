@@ -129,6 +129,21 @@ def test_what_could_not_be_made_is_not_tried_for_every_test(
     assert maker.told.count("make t-0 2") == 1
 
 
+def test_a_fleet_that_could_not_be_placed_is_not_tried_for_every_test(
+    leases: Callable[[int], Leases], maker: Made
+) -> None:
+    """Nor is the lab made anew: what keeps devices from coming would do so again."""
+    with leases(1).lease(ONE, "first"):
+        pass
+    maker.error = BROKEN
+    with pytest.raises(NotReady, match="no Docker"), leases(1).lease(OTHER, "second"):
+        pytest.fail("there is no lab")
+    with pytest.raises(SetupFailedBefore) as raised, leases(1).lease(ONE, "third"):
+        pytest.fail("there is no lab")
+    assert raised.value.seen == "there is no Docker here"
+    assert maker.told == ["make t-0 2", "place t-0 7"]
+
+
 def test_a_fleet_that_does_not_fit_is_the_matter_of_its_test(
     leases: Callable[[int], Leases], maker: Made
 ) -> None:

@@ -3,7 +3,7 @@
 A lab is a file in the folder `labs` of FAKE_LABS, and what was done is told in `told`. Its cluster
 is one of `tests.unit.harness.cluster`, in the process of the test.
 
-    FAKE_FAILS=make, remove    that goes wrong
+    FAKE_FAILS=make, place, remove, folder    that goes wrong
     FAKE_SLOW=make             that takes until somebody ends it
     FAKE_NODES=2               no fleet may want more
     FAKE_BACKEND=existing      what labs say that they are on
@@ -25,6 +25,7 @@ from lab.core.fleet import Fleet
 from lab.harness import makers
 from lab.harness.lab import Lab
 from lab.harness.pytest_plugin import clusters, tested
+from lab.harness.pytest_plugin.runs import RunFolder
 from lab.install.backend import NoPlace
 from lab.install.order import Order
 from tests.unit.harness.cluster import Cluster, a_pod, running
@@ -73,6 +74,8 @@ class FileLabs:
         if fleet:
             self._require_place(fleet)
             tell(f"place {_group(name)} {_told(fleet)}")
+            if FAILS == "place":
+                raise NotReady("the devices did not come", remedy="see the plugin's log")
         assert path_of(name).exists()
         return a_lab(name, self.order)
 
@@ -111,6 +114,12 @@ def remove(name: str, site: "Site") -> None:
     path_of(name).unlink(missing_ok=True)
 
 
+def no_folder(run: object, name: str) -> Path:
+    """Fail as a disk does that is full."""
+    del run
+    raise NotReady("the run's files cannot be written", where=name, remedy="make room")
+
+
 def a_lab(name: str, order: Order) -> "RunningLab":
     """Return as much of a lab as tests are given."""
     backend = "existing" if order.kubeconfig else os.environ.get("FAKE_BACKEND", "kind")
@@ -147,6 +156,8 @@ def pytest_configure(config: pytest.Config) -> None:
     patch.setattr(clusters, "UsedLab", FileUsed.of)
     patch.setattr(tested, "opened", opened)
     patch.setattr(makers, "remove", remove)
+    if FAILS == "folder":
+        patch.setattr(RunFolder, "group", no_folder)
 
 
 def _group(name: str) -> str:
