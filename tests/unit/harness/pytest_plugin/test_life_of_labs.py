@@ -1,5 +1,8 @@
 """Tests of a project get labs by the plugin."""
 
+import re
+
+from lab.core.errors import NotReady
 from tests.unit.harness.pytest_plugin.project import Project
 
 TWO_FLEETS = """
@@ -48,6 +51,18 @@ def test_collecting_alone_makes_nothing(project: Project) -> None:
     """Nor does it touch the state folder."""
     project.write(test_it=ONE)
     assert project.run("--collect-only").code == 0
+    assert project.told == []
+    assert not project.state.exists()
+
+
+def test_the_machine_is_checked_instead_of_running_tests(project: Project) -> None:
+    """As `gpulab doctor` does, whose exit code is pytest's; here no Docker engine answers."""
+    project.write(test_it=f"print('was collected')\n{ONE}")
+    ended = project.run("-s", "--lab-doctor", DOCKER_HOST="unix:///nowhere")
+    assert ended.code == NotReady.exit_code
+    assert re.search(r"^docker +fail ", ended.text, re.MULTILINE)
+    assert "error: this machine is not ready: docker" in ended.text
+    assert "was collected" not in ended.text
     assert project.told == []
     assert not project.state.exists()
 
