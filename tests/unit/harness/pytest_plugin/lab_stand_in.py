@@ -141,7 +141,7 @@ def opened(lab: "RunningLab", namespace: str) -> Iterator[Lab]:
     cluster.node()
     plugin = replace(a_pod("plugin"), node="w", phase="Running", containers=(running(),))
     cluster.plugins.put(plugin, "plugin", "kube-system")
-    handle = Lab(lab, Fleet.default(), namespace, cluster.view)
+    handle = Lab(lab, Fleet.default().placed_on(("w",)), namespace, cluster.view)
     try:
         yield handle
     finally:
