@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from lab.core.language import Language
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
-from lab.harness.evidence.redaction import redacted_text
+from lab.harness.evidence.redaction import redacted_json, redacted_text
 from lab.harness.lab import Lab
 from lab.harness.results import Result, Verdict
 from lab.harness.timeline import timeline_of
@@ -90,6 +90,7 @@ class Recording:
             self._verdict, self._report = verdict, report
 
     def _write(self) -> None:
+        secrets = (self.lab.running.folder.known_token(),)
         folder = self._evidence.folder if self._evidence else made_for(self.test, self.root)
         found = Result(
             test=self.test,
@@ -100,8 +101,8 @@ class Recording:
             section=self.section,
             backend=self.lab.running.record.backend,
             kubernetes=self.lab.view.nodes.all()[0].version,
-            report=redacted_text(self._report, (self.lab.running.folder.known_token(),)),
-            timelines=self._timelines,
+            report=redacted_text(self._report, secrets),
+            timelines=tuple(redacted_json(each, secrets) for each in self._timelines),
             files=self._evidence.files if self._evidence else (),
             missing=self._evidence.missing if self._evidence else (),
         )

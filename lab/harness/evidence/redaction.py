@@ -1,5 +1,6 @@
 """What is taken out of everything that is kept: secrets, and what only machines read."""
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -25,6 +26,11 @@ def redacted_text(text: str, secrets: Iterable[str]) -> str:
         if each:
             text = text.replace(each, REMOVED)
     return _SECRET_TEXT.sub(REMOVED, text)
+
+
+def redacted_json(found: Any, secrets: Iterable[str]) -> Any:  # noqa: ANN401 - any JSON
+    """Return what `redacted_text` makes of some JSON, as what it is again."""
+    return json.loads(redacted_text(json.dumps(found, ensure_ascii=False), secrets))
 
 
 def redacted(found: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from lab.core.errors import NotReady
+from lab.harness import recording
 from lab.harness.evidence import collect, collecting
 from lab.harness.evidence.redaction import REMOVED, redacted, redacted_text
 from lab.harness.evidence.sources import Source
@@ -23,13 +24,14 @@ def a_lab() -> Lab:
     """Return what `collect` itself asks of a lab."""
     folder = SimpleNamespace(known_token=lambda: TOKEN, kubeconfig=Path("/state/my lab/kubeconfig"))
     running = SimpleNamespace(folder=folder, record=SimpleNamespace(backend="kind"))
-    pods = (SimpleNamespace(name="greedy"),)
+    pods = (SimpleNamespace(name="greedy", namespace="ns"),)
     nodes = SimpleNamespace(all=lambda: [SimpleNamespace(version="v1.36.3")])
     found = SimpleNamespace(
         running=running,
         name="t",
         namespace="ns",
         pods=lambda: pods,
+        serves=lambda pod: True,  # noqa: ARG005 - named so
         clock=SimpleNamespace(moment=lambda: SINCE, now=lambda: 0.0),
         view=SimpleNamespace(nodes=nodes),
     )
@@ -80,11 +82,44 @@ def test_the_labs_own_token_is_nowhere(tmp_path: Path) -> None:
 
 def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
     """Of what has failed the page of the run has the text."""
-    recording = Recording(tmp_path, a_lab(), "test")
-    with pytest.raises(ValueError, match="refused"), recording.result():
+    kept = Recording(tmp_path, a_lab(), "test")
+    with pytest.raises(ValueError, match="refused"), kept.result():
         raise ValueError(f"refused: {TOKEN}")
     (found,) = results_in(tmp_path)
     assert found.result.report == f"refused: {REMOVED}"
+
+
+def test_no_secret_is_in_the_timelines_of_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event's message may hold one; beside them the same timelines are in files of evidence."""
+    said = f'it said "no" to {TOKEN}\nBearer abcdefghijklmnop0123'
+    told = {"pod": "greedy", "steps": [{"number": 1, "facts": [said, 2.5, None]}]}
+    timeline = SimpleNamespace(as_json=lambda: told)
+    monkeypatch.setattr(recording, "timeline_of", lambda *_: timeline)
+    kept = Recording(tmp_path, a_lab(), "test")
+    with kept.result():
+        kept.look()
+    (found,) = results_in(tmp_path)
+    clean = f'it said "no" to {REMOVED}\nBearer {REMOVED}'
+    steps = [{"number": 1, "facts": [clean, 2.5, None]}]
+    assert found.result.timelines == ({"pod": "greedy", "steps": steps},)
+
+
+def test_timelines_are_of_the_time_that_the_lab_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be years from that of the machine."""
+    clocks: list[object] = []
+
+    def timeline_of(_lab: object, _namespace: str, _pod: str, clock: object) -> object:
+        clocks.append(clock)
+        return SimpleNamespace(as_json=dict)
+
+    monkeypatch.setattr(recording, "timeline_of", timeline_of)
+    lab = a_lab()
+    Recording(tmp_path, lab, "test").look()
+    assert clocks == [lab.clock]
 
 
 @pytest.mark.usefixtures("gathered")
