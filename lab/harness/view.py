@@ -16,10 +16,12 @@ from lab.harness.waiting import Waiting
 from lab.install.rollout import NAMESPACE, SELECTOR
 
 if TYPE_CHECKING:
-    from lab.cluster.connection import Connection
+    from lab.cluster.connection import ApiFailed, Connection
 
 #: What no watch tells of, such as a log or a metric, is looked at again after this long.
 _LOOK_SECONDS: Final = 0.5
+#: An API server may be away for so long, as one that restarts is, and a wait goes on after it.
+_BLIND_SECONDS: Final = 15.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Outcome:
     @property
     def seen(self) -> str:
         """Return what was there instead, "" where it was met."""
-        return "" if isinstance(self.sight, Met) else self.sight.seen
+        return _seen(self.sight)
 
 
 @dataclass(frozen=True)
@@ -57,28 +59,17 @@ class View:
     def until(self, look: Callable[[], Sight], within: float) -> Outcome:
         """Look until what is awaited is so, or cannot become so, or the seconds are over.
 
-        It looks again at each change in the cluster.
+        It looks again at each change in the cluster. Raises `ApiFailed` where the cluster cannot be
+        watched: nothing that was seen before says how it is now.
         """
-        started = self.clock.now()
-        while True:
-            seen = self.changes.last
-            sight = look()
-            waited = self.clock.now() - started
-            if not isinstance(sight, NotYet) or waited >= within:
-                return Outcome(sight, waited)
-            self.waiting.sees(sight.seen)
-            self._wait_for_change(seen, min(within - waited, _LOOK_SECONDS))
+        return self._look(look, within, lambda sight: not isinstance(sight, NotYet))
 
     def throughout(self, look: Callable[[], Sight], lasting: float) -> Outcome:
-        """Look for that long whether it stays so, and return at once where it does not."""
-        started = self.clock.now()
-        while True:
-            seen = self.changes.last
-            sight = look()
-            waited = self.clock.now() - started
-            if not isinstance(sight, Met) or waited >= lasting:
-                return Outcome(sight, waited)
-            self._wait_for_change(seen, min(lasting - waited, _LOOK_SECONDS))
+        """Look for that long whether it stays so, and return at once where it does not.
+
+        Raises as `until` does.
+        """
+        return self._look(look, lasting, lambda sight: not isinstance(sight, Met))
 
     def require(  # noqa: PLR0913 - the last ones are the error's own
         self,
@@ -108,12 +99,40 @@ class View:
         finally:
             self.ending.clear()
 
+    def _look(
+        self, look: Callable[[], Sight], seconds: float, is_settled: Callable[[Sight], bool]
+    ) -> Outcome:
+        """Look until it is settled or the seconds are over, with eyes on the cluster at the end."""
+        started = self.clock.now()
+        while True:
+            seen = self.changes.last
+            sight = look()
+            waited = self.clock.now() - started
+            blind = self._blind()
+            if not blind and (is_settled(sight) or waited >= seconds):
+                return Outcome(sight, waited)
+            if blind and waited >= max(seconds, _BLIND_SECONDS):
+                raise blind
+            if told := blind.what if blind else _seen(sight):
+                self.waiting.sees(told)
+            left = seconds - waited if seconds > waited else _LOOK_SECONDS
+            self._wait_for_change(seen, min(left, _LOOK_SECONDS))
+
+    def _blind(self) -> "ApiFailed | None":
+        """Return why the cluster cannot be watched now, None while it can."""
+        watched = (self.nodes, self.plugins, self.pods, self.events)
+        return next((each.error for each in watched if each.error), None)
+
     def _wait_for_change(self, seen: int, seconds: float) -> None:
         if self.ending.is_set():
             raise Interrupted("told to end")
         with self.changes.condition:
             if self.changes.last == seen:
                 self.clock.wait(self.changes.condition, seconds)
+
+
+def _seen(sight: Sight) -> str:
+    return "" if isinstance(sight, Met) else sight.seen
 
 
 @contextmanager

@@ -1,7 +1,10 @@
 """Waits for the cluster to be otherwise."""
 
+from functools import partial
+
 import pytest
 
+from lab.cluster.connection import ApiFailed
 from lab.core.errors import CleanUpFailed, LabError, TimedOut
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
 from tests.unit.harness.cluster import Cluster
@@ -42,3 +45,33 @@ def test_what_is_required_and_does_not_come_is_told(
         "         $ kubectl get pods"
     )
     assert cluster.clock.now() == waited
+
+
+LOST = ApiFailed("the API server cannot be asked")
+
+
+def lose(cluster: Cluster, lost: ApiFailed | None) -> None:
+    """Let the cluster be lost, or found again."""
+    cluster.nodes.error = lost
+
+
+@pytest.mark.parametrize("sight", [MET, NotYet("nothing"), Hopeless("nothing")])
+@pytest.mark.parametrize("wait", ["until", "throughout"])
+@pytest.mark.parametrize(("seconds", "waited"), [(2.0, 15), (20.0, 20)])
+def test_a_wait_on_a_lost_cluster_ends_with_the_servers_error(
+    cluster: Cluster, wait: str, sight: Sight, seconds: float, waited: float
+) -> None:
+    """What was seen last, good or bad, says nothing of how it is now."""
+    lose(cluster, LOST)
+    with pytest.raises(ApiFailed, match="cannot be asked"):
+        getattr(cluster.view, wait)(lambda: sight, seconds)
+    assert cluster.clock.now() == waited
+
+
+@pytest.mark.parametrize("wait", ["until", "throughout"])
+def test_a_wait_goes_on_when_the_cluster_is_back(cluster: Cluster, wait: str) -> None:
+    """As after a restart of the API server, even if its seconds were over by then."""
+    lose(cluster, LOST)
+    cluster.clock.at(3, partial(lose, cluster, None))
+    assert getattr(cluster.view, wait)(lambda: MET, 1.0).is_met
+    assert cluster.clock.now() == 3
