@@ -112,8 +112,13 @@ class Asked:
         """Return the command that runs one scenario, once."""
         return self._command([scenario])
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the options that say which lab it is."""
+        return ("--name", self.name, *self.lab)
+
     def _command(self, words: Sequence[str]) -> str:
-        return f"gpulab {shlex.join(('run', *words, '--name', self.name, *self.lab))}"
+        return f"gpulab {shlex.join(('run', *words, *self.options))}"
 
 
 def _made_by(order: "Order") -> tuple[str, ...]:
@@ -146,7 +151,7 @@ def _run(  # noqa: PLR0913 - what was asked for, in parts
     site = this_site()
     makes = order.backend != "auto" or order.kubeconfig is not None
     with venue_for(order, site, makes=makes, kept=_tell_kept if keep else None) as venue:
-        series = Series(venue, site.progress, evidence, _tell)
+        series = Series(venue, site.progress, evidence, _tell, asked.options)
         try:
             series.run(wanted)
         finally:

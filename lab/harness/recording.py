@@ -23,13 +23,17 @@ _MOST_TIMELINES: Final = 8
 
 @dataclass
 class Recording:
-    """The record of one test; `root` is the folder of the whole run's."""
+    """The record of one test; `root` is the folder of the whole run's.
+
+    `titles`, `section` and `options` are as in `Result`.
+    """
 
     root: Path
     lab: Lab
     test: str
     titles: Mapping[Language, str] = field(default_factory=dict)
     section: str = ""
+    options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._started = self.lab.clock.moment()
@@ -105,6 +109,7 @@ class Recording:
             timelines=tuple(redacted_json(each, secrets) for each in self._timelines),
             files=self._evidence.files if self._evidence else (),
             missing=self._evidence.missing if self._evidence else (),
+            options=self.options,
         )
         try:
             found.write(folder)

@@ -22,6 +22,7 @@ class Result:
 
     `titles` are by language, `report` is the text of its failure. `timelines` are those of its pods
     (see `lab.harness.timeline`), `files` those of its evidence, below the result's own folder.
+    `options` are those of the command line that said which lab it has, to run it again.
     """
 
     test: str
@@ -36,6 +37,7 @@ class Result:
     timelines: tuple[JsonValue, ...] = ()
     files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the contract for tools."""

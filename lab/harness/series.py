@@ -41,13 +41,15 @@ class Ended:
 class Series:
     """The runs of a command; `failed` is told of each that does not hold, and of its evidence.
 
-    `skipped` are those that the lab cannot serve, with the reason.
+    `skipped` are those that the lab cannot serve, with the reason; `options` are those of the
+    command line by which scenarios have this lab.
     """
 
     venue: Venue
     progress: Progress
     evidence: Path
     failed: Callable[[LabError, Path], None]
+    options: tuple[str, ...] = ()
     ended: list[Ended] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
 
@@ -81,7 +83,14 @@ class Series:
             started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
             with self.progress.step(title) as step:
-                run_scenario(scenario, lab, self.evidence, test=evidence.name, told=step.update)
+                run_scenario(
+                    scenario,
+                    lab,
+                    self.evidence,
+                    test=evidence.name,
+                    options=self.options,
+                    told=step.update,
+                )
         except LabError as failure:
             if isinstance(failure, Interrupted) or self.venue.lab is None:
                 raise

@@ -1,12 +1,15 @@
 """The end of a run: its labs are taken down, and what there is to say is said."""
 
+import shlex
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from os.path import relpath
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from lab.harness.pytest_plugin.session import EVIDENCE, LabSession
+from lab.harness.pytest_plugin.options import lab_options
+from lab.harness.pytest_plugin.session import EVIDENCE, LAB, LabSession
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -17,15 +20,19 @@ _WELL: Final = frozenset({pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED
 # Compared by identity, for pytest keeps its plugins in sets.
 @dataclass(eq=False)
 class Conclusion:
-    """Hooks of a run that is about to end; `evidence` has the folders of tests that failed."""
+    """Hooks of a run that is about to end; `failed` has the tests that failed, with evidence of it.
+
+    That is the path of a folder, or "" where none could be kept.
+    """
 
     labs: LabSession
-    evidence: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remember where evidence is: the process that tells of it is not that of the test."""
-        if report.when == "teardown":
-            self.evidence += (str(path) for key, path in report.user_properties if key == EVIDENCE)
+        """Remember what failed: the process that tells of it is not that of the test."""
+        known = dict(report.user_properties)
+        if LAB in known and (report.failed or EVIDENCE in known):
+            self.failed[_test(report.nodeid)] = str(known.get(EVIDENCE, ""))
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
@@ -46,17 +53,21 @@ class Conclusion:
 
     def pytest_terminal_summary(self, terminalreporter: "TerminalReporter") -> None:
         """Say where evidence is, which labs were kept, and what could not be taken down."""
-        lines = [*self._lines()]
+        lines = [*self._of_failed(terminalreporter.config), *self._lines()]
         if lines:
             terminalreporter.write_sep("=", "gpu-lab")
             for line in lines:
                 terminalreporter.write_line(line)
 
+    def _of_failed(self, config: pytest.Config) -> Generator[str, None, None]:
+        for test, evidence in self.failed.items():
+            yield f"evidence: {evidence or 'none'}"
+            yield f"  $ pytest {shlex.join((_from_here(test, config), *lab_options(config)))}"
+        if any(self.failed.values()):
+            yield "all of it on one page:"
+            yield f"  $ gpulab report {shlex.quote(str(self.labs.settings.evidence))}"
+
     def _lines(self) -> Generator[str, None, None]:
-        for path in self.evidence:
-            yield f"evidence: {path}"
-        if self.evidence:
-            yield f"  $ gpulab report {self.labs.settings.evidence}"
         for name in self.labs.kept:
             yield f"kept: the lab {name}; to look at it, and to remove it:"
             yield f"  $ gpulab status --name {name}"
@@ -65,3 +76,15 @@ class Conclusion:
             yield f"left behind: {failure}"
         for note in self.labs.notes:
             yield f"left behind by an earlier run: {note}"
+
+
+def _from_here(test: str, config: pytest.Config) -> str:
+    """Return what a test is called in the folder that pytest was started in."""
+    path, *names = test.split("::")
+    return "::".join((relpath(config.rootpath / path, config.invocation_params.dir), *names))
+
+
+def _test(nodeid: str) -> str:
+    """Return the ID of a test without the group that pytest-xdist adds to it."""
+    test, _, group = nodeid.rpartition("@")
+    return test if "::" in test and "]" not in group else nodeid

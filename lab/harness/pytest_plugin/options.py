@@ -13,6 +13,8 @@ Keep = Literal["never", "failed", "always"]
 #: Those that a lab can be on.
 BACKENDS: Final = tuple(each for each in get_args(Backend) if each != "auto")
 DOCTOR: Final = "--lab-doctor"
+#: These say what a run does, and not what lab its tests have.
+_OF_RUNS: Final = ("--lab-clusters", "--lab-keep", "--lab-evidence")
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,15 @@ def described(config: pytest.Config) -> str:
         if value != option.default
     )
     return ", ".join(set_ones)
+
+
+def lab_options(config: pytest.Config) -> tuple[str, ...]:
+    """Return the options that a test needs to have such a lab again, as words of a command."""
+    return tuple(
+        f"{option.flag}={value}"
+        for option, value in _said(config, os.environ)
+        if value != option.default and option.flag not in _OF_RUNS
+    )
 
 
 def _said(config: pytest.Config, environment: Mapping[str, str]) -> Iterator[tuple[Option, str]]:

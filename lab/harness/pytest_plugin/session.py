@@ -148,6 +148,7 @@ class LabSession:
         return looked_at or (self.interruptions.came and not stays)
 
 
-#: The property of a report that says where the evidence of a failure is.
+#: The properties of a report that say which lab a test had, and where the evidence of it is.
+LAB: Final = "gpu_lab.lab"
 EVIDENCE: Final = "gpu_lab.evidence"
 SESSION: Final = pytest.StashKey[LabSession]()

@@ -11,7 +11,8 @@ from lab.core.errors import LabError
 from lab.harness.lacking import lacking
 from lab.harness.leasing import SetupFailedBefore
 from lab.harness.namespace import name_for, opened
-from lab.harness.pytest_plugin.session import LabSession
+from lab.harness.pytest_plugin.options import lab_options
+from lab.harness.pytest_plugin.session import LAB, LabSession
 from lab.harness.pytest_plugin.wishes import Wish, wish_of
 from lab.harness.recording import Recording
 from lab.harness.running import as_it_was
@@ -63,7 +64,9 @@ def tested(
         with _in_its_own_words():
             running = _leased(stack, cluster, item)
             lab = stack.enter_context(opened(running, name_for(item.name)))
-        recording = Recording(session.settings.evidence, lab, wish_of(item).test)
+        recording = Recording(
+            session.settings.evidence, lab, wish_of(item).test, options=lab_options(item.config)
+        )
         stack.enter_context(_in_its_own_words())
         stack.enter_context(recording.result())
         stack.enter_context(as_it_was(lab))
@@ -101,8 +104,11 @@ def _leased(stack: ExitStack, cluster: "Cluster", item: pytest.Item) -> "Running
         stack.close()
         pytest.skip(reason)
     record = running.record
-    facts = {"backend": record.backend, "lab": record.name, "kubernetes": running.client.version()}
-    item.user_properties += [(f"gpu_lab.{key}", value) for key, value in facts.items()]
+    item.user_properties += [
+        ("gpu_lab.backend", record.backend),
+        (LAB, record.name),
+        ("gpu_lab.kubernetes", running.client.version()),
+    ]
     return running
 
 

@@ -69,7 +69,7 @@ class Entry:
             title=result.titles.get(language) or result.test,
             folder=folder,
             link=quote(folder),
-            again=tuple(commands([result.test])),
+            again=tuple(commands([result])),
             report=Excerpt.of_text(result.report),
             drawings=tuple(_drawings(found, language)),
             exhibits=tuple(_exhibits(found, home)),

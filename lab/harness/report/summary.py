@@ -31,7 +31,7 @@ class Summary:
             max(each.started + timedelta(seconds=each.seconds) for each in results),
             tuple(sorted({each.backend for each in results})),
             tuple(sorted({each.kubernetes for each in results})),
-            tuple(commands(each.test for each in results if each.verdict == "failed")),
+            tuple(commands(each for each in results if each.verdict == "failed")),
         )
 
     @property

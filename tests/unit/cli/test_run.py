@@ -51,6 +51,7 @@ class Labs:
         self.away: ApiFailed | None = None
         self.full: set[str] = set()
         self.order: Order | None = None
+        self.options: tuple[str, ...] = ()
 
     def version(self) -> str:
         """Answer as the API server does, if it does."""
@@ -75,8 +76,9 @@ class Labs:
         self.told.append(f"place {pool}")
         return self.running(None, name)
 
-    def ran(self, scenario: Scenario, *_: object, **__: object) -> None:
+    def ran(self, scenario: Scenario, *_: object, options: tuple[str, ...], **__: object) -> None:
         """Run a scenario: its next act."""
+        self.options = options
         self.told.append(f"run {scenario.name}")
         if acts := self.acts.get(scenario.name):
             acts.pop(0)()
@@ -169,6 +171,7 @@ def test_a_lab_of_its_own_has_nodes_for_every_fleet_and_goes(labs: Labs) -> None
     assert labs.told[-1] == "remove t"
     assert labs.order
     assert labs.order.workers == 2
+    assert labs.options == ("--name", "t", "--backend", "kind")
 
 
 def interrupted() -> None:

@@ -31,6 +31,7 @@ def passed() -> Result:
         backend="kind",
         kubernetes="v1.36.3",
         timelines=(Timeline.of(running()).as_json(), Timeline.of(pending()).as_json()),
+        options=("--name", "a-lab"),
     )
 
 
@@ -56,6 +57,7 @@ def failed() -> Result:
             f"{LONG_WORD[:200]}.log",
         ),
         missing=("kubelets/w.log: ApiFailed: gone",),
+        options=("--lab-kubeconfig=their config",),
     )
 
 

@@ -114,14 +114,15 @@ def test_top_says_what_failed_and_how_to_run_it_again(text: str) -> None:
     for said in ("✗ 1 failed", "✓ 1 passed", "- 1 skipped", "2026-12-01 12:00 to 2026-12-01 12:01"):
         assert said in top
     assert "existing, kind" in top
-    assert "pytest &#39;tests/test_x.py::test_it[a b]&#39;" in top
+    again = "pytest &#39;tests/test_x.py::test_it[a b]&#39; &#39;--lab-kubeconfig=their config&#39;"
+    assert again in top
 
 
 def test_run_in_which_nothing_failed_has_no_such_part(tmp_path: Path) -> None:
     """There is nothing to run again."""
     text = page([Found(tmp_path, passed())], "en", tmp_path)
     assert words("en")["what_failed"] not in text
-    assert "gpulab run oversubscription" in text
+    assert "gpulab run oversubscription --name a-lab<" in text
 
 
 def test_evidence_that_cannot_be_shown_is_told(text: str) -> None:

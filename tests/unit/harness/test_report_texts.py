@@ -1,5 +1,6 @@
 """Texts of others, as the page of a run has them, and the commands that it names."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from markupsafe import Markup
 from lab.harness.report.again import commands
 from lab.harness.report.excerpt import Excerpt
 from lab.harness.report.visible import visible
+from tests.unit.harness.reported import passed
 
 LIMIT = 32 * 1024
 
@@ -84,14 +86,29 @@ def test_markup_and_numbers_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("tests", "expected"),
     [
-        (["001-a", "002-b", "003-a"], ["gpulab run a b"]),
-        (["a"], ["gpulab run a"]),
-        (["t.py::test_x[a b]"], ["pytest 't.py::test_x[a b]'"]),
-        (["001-a", "t.py::x", "t.py::y"], ["gpulab run a", "pytest t.py::x t.py::y"]),
-        (["001-$(rm -r x)"], ["gpulab run '$(rm -r x)'"]),
+        (["001-a", "002-b", "003-a"], ["gpulab run a b --name 'my lab'"]),
+        (["a"], ["gpulab run a --name 'my lab'"]),
+        (["t.py::test_x[a b]"], ["pytest 't.py::test_x[a b]' --name 'my lab'"]),
+        (
+            ["001-a", "t.py::x", "t.py::y"],
+            ["gpulab run a --name 'my lab'", "pytest t.py::x t.py::y --name 'my lab'"],
+        ),
+        (["001-$(rm -r x)"], ["gpulab run '$(rm -r x)' --name 'my lab'"]),
         ([], []),
     ],
 )
 def test_commands_run_the_tests_again(tests: list[str], expected: list[str]) -> None:
-    """Each once, and nothing but those."""
-    assert [*commands(tests)] == expected
+    """Each once, and nothing but those, on the same lab."""
+    options = ("--name", "my lab")
+    assert [*commands(replace(passed(), test=each, options=options) for each in tests)] == expected
+
+
+def test_tests_on_other_labs_have_a_command_of_their_own() -> None:
+    """A folder may hold the results of several runs."""
+    other = replace(passed(), test="002-b", options=("--name", "x", "--backend", "kind"))
+    again = replace(passed(), test="t.py::x", options=("--lab-use=x",))
+    assert [*commands([passed(), other, again, replace(other, test="003-c")])] == [
+        "gpulab run oversubscription --name a-lab",
+        "gpulab run b c --name x --backend kind",
+        "pytest t.py::x --lab-use=x",
+    ]

@@ -22,6 +22,7 @@ FIRST = Result(
     timelines=({"pod": "p", "steps": [{"number": 1}]},),
     files=("pods.json",),
     missing=("kubelets/w.log: gone",),
+    options=("--name", "t"),
 )
 
 

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from lab.harness.pytest_plugin.options import OPTIONS, Settings, described
+from lab.harness.pytest_plugin.options import OPTIONS, Settings, described, lab_options
 
 
 def config(**given: str) -> pytest.Config:
@@ -36,6 +36,14 @@ def test_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPa
     given = config(lab_keep="failed")
     assert (Settings.of(given).keep, Settings.of(given).clusters) == ("failed", 3)
     assert described(given) == "--lab-clusters=3, --lab-keep=failed"
+
+
+def test_a_test_is_run_again_with_the_options_of_its_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with those of the environment, and not with those of its run."""
+    monkeypatch.setenv("GPULAB_LAB_NODES", "a,b")
+    given = config(lab_keep="failed", lab_kubeconfig="their/config", lab_evidence="kept")
+    assert lab_options(given) == ("--lab-kubeconfig=their/config", "--lab-nodes=a,b")
+    assert lab_options(config(lab_backend="auto")) == ("--lab-nodes=a,b",)
 
 
 def test_files_are_those_of_the_folder_that_pytest_was_started_in() -> None:

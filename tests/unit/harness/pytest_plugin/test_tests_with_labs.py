@@ -2,6 +2,8 @@
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -47,10 +49,34 @@ def test_a_failure_has_evidence_and_a_result(project: Project) -> None:
     project.write(test_it=FAILS)
     ended = project.run("--lab-evidence", "kept")
     folder = project.folder / "kept" / "test_it.py-test_it"
-    assert f"evidence: {folder}\n  $ gpulab report {project.folder / 'kept'}\n" in ended.text
+    assert f"evidence: {folder}\n" in ended.text
     assert "assert 1 == 2" in (folder / "failure.txt").read_text()
     result = json.loads((folder / "result.json").read_text())
     assert (result["verdict"], result["kubernetes"]) == ("failed", "v1.36.3")
+
+
+def test_the_summary_says_how_to_run_each_failure_again(project: Project) -> None:
+    """From the folder where pytest was, with the options by which it had such a lab."""
+    many = "import pytest\n@pytest.mark.parametrize('x', ['a b', 'c@d'])\n"
+    failing = f"{many}def test_it(gpu_lab, x):\n    assert 1 == 2\n"
+    (project.folder / "pytest.ini").touch()
+    project.write(inner__test_it=failing, inner__test_other=PASSES)
+    options = ("--lab-backend=kind", "--lab-keep=never", "--lab-evidence=kept")
+    given = ("--rootdir", "..", "-n", "1", "--dist", "loadgroup", *options)
+    ended = replace(project, folder=project.folder / "inner").run(
+        *given, GPULAB_LAB_NODE_IMAGE="nodes:1"
+    )
+    kept, again = f"{project.folder}/inner/kept", "--lab-backend=kind --lab-node-image=nodes:1"
+    assert ended.text.partition("= gpu-lab =")[2].partition("\n")[2].partition("====")[0] == (
+        f"evidence: {kept}/inner-test_it.py-test_it-a-b\n"
+        f"  $ pytest 'test_it.py::test_it[a b]' {again}\n"
+        f"evidence: {kept}/inner-test_it.py-test_it-c-d\n"
+        f"  $ pytest 'test_it.py::test_it[c@d]' {again}\n"
+        "all of it on one page:\n"
+        f"  $ gpulab report {kept}\n"
+    )
+    result = json.loads((Path(kept) / "inner-test_it.py-test_it-a-b/result.json").read_text())
+    assert result["options"] == again.split()
 
 
 def test_a_skip_inside_a_test_is_no_failure(project: Project) -> None:
