@@ -12,7 +12,7 @@ from lab.harness.lacking import lacking
 from lab.harness.leasing import SetupFailedBefore
 from lab.harness.namespace import name_for, opened
 from lab.harness.pytest_plugin.options import lab_options
-from lab.harness.pytest_plugin.session import LAB, LabSession
+from lab.harness.pytest_plugin.session import LabSession
 from lab.harness.pytest_plugin.wishes import Wish, wish_of
 from lab.harness.recording import Recording
 from lab.harness.running import as_it_was
@@ -104,11 +104,8 @@ def _leased(stack: ExitStack, cluster: "Cluster", item: pytest.Item) -> "Running
         stack.close()
         pytest.skip(reason)
     record = running.record
-    item.user_properties += [
-        ("gpu_lab.backend", record.backend),
-        (LAB, record.name),
-        ("gpu_lab.kubernetes", running.client.version()),
-    ]
+    facts = {"backend": record.backend, "lab": record.name, "kubernetes": running.client.version()}
+    item.user_properties += [(f"gpu_lab.{key}", value) for key, value in facts.items()]
     return running
 
 
