@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,7 @@ def test_the_pages_hold(outside: Outside) -> None:
 
 def test_a_cluster_of_pytest_kind_is_handed_over(outside: Outside) -> None:
     """The lab leaves it before pytest-kind deletes it."""
-    pytest.importorskip("pytest_kind", reason="pytest-kind is in the extra `dev`")
+    _require_pytest_kind()
     site, processes = Folders.of(), Processes()
     kind = find_kind(processes, site, Silence()).path
     image = choose(Docker(processes), None, engine=Docker(processes).engine()).reference
@@ -134,6 +135,15 @@ def test_a_cluster_of_pytest_kind_is_handed_over(outside: Outside) -> None:
         said, _ = child.communicate(timeout=ENDS_SECONDS)
     assert child.returncode == 0, said
     assert outside.left(name) == []
+
+
+def _require_pytest_kind() -> None:
+    if find_spec("pytest_kind"):
+        return
+    reason = "pytest-kind is not installed: it is in the extra `dev`"
+    if os.environ.get("GPULAB_REQUIRE") == "kind":
+        pytest.fail(f"GPULAB_REQUIRE=kind, but {reason}")
+    pytest.skip(reason)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Kubernetes' own sample device plugin, and its library, where they were compiled before."""
 
+import os
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 
@@ -38,15 +39,24 @@ LEFT_OUT_OF_SAMPLE: Final = {
 
 @pytest.fixture
 def programs(tmp_path: Path, progress: Progress) -> dict[str, Path]:
-    """Return the programs; they know one path for the kubelet, which has to be served."""
+    """Return the programs; they know one path for the kubelet, which has to be served.
+
+    Where they cannot run the test is skipped, with GPULAB_REQUIRE=kind it fails.
+    """
     found = at_hand(Processes(), Folders.of(), progress)
     if found is None:
-        pytest.skip("they are not compiled here: make bench-plugin does that, where Go is")
+        _leave_out("they are not compiled here: make bench-plugin does that, where Go is")
     try:
         at_fixed_folder(tmp_path / "d", Processes())
     except NotReady as reason:
-        pytest.skip(reason.what)
+        _leave_out(reason.what)
     return dict(zip(("sample", "library"), found, strict=True))
+
+
+def _leave_out(reason: str) -> NoReturn:
+    if os.environ.get("GPULAB_REQUIRE") == "kind":
+        pytest.fail(f"GPULAB_REQUIRE=kind, but {reason}")
+    pytest.skip(reason)
 
 
 def told(report: Report, verdict: Verdict) -> dict[str, str]:
