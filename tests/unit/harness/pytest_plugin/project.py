@@ -29,6 +29,8 @@ class Project:
     labs: Path
     state: Path
     environment: dict[str, str] = field(default_factory=dict)
+    #: The module that stands in for labs; "" for none.
+    stand_in: str = "tests.unit.harness.pytest_plugin.lab_stand_in"
 
     def write(self, **files: str) -> None:
         """Write files, by their names without the ending; two underscores stand for a slash."""
@@ -46,7 +48,8 @@ class Project:
     @contextmanager
     def running(self, *arguments: str, **environment: str) -> "Iterator[subprocess.Popen[str]]":
         """Run its tests beside the block, in a group of processes of their own."""
-        plugins = ("-p", "tests.unit.harness.pytest_plugin.lab_stand_in", "-p", "no:cacheprovider")
+        stand_in = ("-p", self.stand_in) if self.stand_in else ()
+        plugins = (*stand_in, "-p", "no:cacheprovider")
         with subprocess.Popen(
             (sys.executable, "-m", "pytest", *plugins, *arguments),
             cwd=self.folder,

@@ -1,5 +1,6 @@
 """Labs on clusters that are there: handed over by a fixture, named by an option, or lent."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
 from tests.unit.harness.pytest_plugin.project import Project
+from tests.unit.stand_ins.api_server import FakeApi, node, serving
+from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 PASSES = "def test_it(gpu_lab):\n    pass\n"
 HANDS_OVER = """
@@ -56,6 +59,25 @@ def test_workers_share_the_lab_on_a_cluster(project: Project) -> None:
     removed = [each for each in project.told if each.startswith("remove")]
     assert len(made) == len(removed)
     assert project.told[-1] == removed[-1]
+    assert project.left() == []
+
+
+def test_a_cluster_where_not_all_is_allowed_is_one_error(project: Project) -> None:
+    """Labs are real here, and the cluster is not; nothing is left in it, nor on disk."""
+    cluster = FakeApi(denied={("create", "secrets")})
+    cluster.add(node("their-control-plane"), node("their-worker"))
+    tests = "".join(f"def test_{each}(gpu_lab):\n    pass\n" for each in "abc")
+    project.write(test_it=tests)
+    with serving(cluster):
+        write_kubeconfig(project.folder / "theirs", cluster.address)
+        ended = replace(project, stand_in="").run("-rs", "--lab-kubeconfig", "theirs")
+    assert ended.code == 1
+    assert "2 skipped, 1 error in" in ended.text
+    assert ended.text.count("not allowed: create secrets in kube-system") == 1
+    assert "the lab could not be set up: see the first error" in ended.text
+    asked = [each for each in cluster.requests if "reviews" in each.path]
+    assert asked
+    assert [each for each in cluster.requests if each.method != "GET" and each not in asked] == []
     assert project.left() == []
 
 
