@@ -11,19 +11,33 @@ from lab.harness.view import View
 class NodeState:
     """What of a node is the same before and after a test.
 
-    Resources with 0 devices are left out: a kubelet keeps their names until the node is made anew.
+    Resources with 0 devices are left out: a kubelet keeps their names until the node is made anew,
+    and for five minutes the capacity of those whose plugin has gone (endpointStopGracePeriod in
+    Kubernetes, pkg/kubelet/cm/devicemanager/types.go). So `capacity` counts where both have some.
     """
 
     ready: bool
     labels: Mapping[str, str]
     taints: frozenset[tuple[str, str, str]]
     allocatable: Mapping[str, int]
+    capacity: Mapping[str, int]
 
     @classmethod
     def of(cls, node: Node) -> "NodeState":
         """Return what is to be the same of a node."""
         some = {name: count for name, count in node.allocatable.items() if count}
-        return cls(node.ready, node.labels, node.taints, some)
+        return cls(node.ready, node.labels, node.taints, some, node.capacity)
+
+    def differences(self, now: "NodeState") -> Iterator[str]:
+        """Yield in words what is not as it was."""
+        for what in ("ready", "labels", "taints", "allocatable"):
+            was, is_now = getattr(self, what), getattr(now, what)
+            if was != is_now:
+                yield f"{what} was {_told(was)}, and is {_told(is_now)}"
+        for name in sorted(self.allocatable.keys() & now.allocatable.keys()):
+            held, holds = self.capacity.get(name, 0), now.capacity.get(name, 0)
+            if held != holds:
+                yield f"capacity was {name}={held}, and is {name}={holds}"
 
 
 @dataclass(frozen=True)
@@ -48,10 +62,7 @@ class Baseline:
             if after is None:
                 yield f"{name}: the node is gone"
                 continue
-            for what in ("ready", "labels", "taints", "allocatable"):
-                was, is_now = getattr(before, what), getattr(after, what)
-                if was != is_now:
-                    yield f"{name}: {what} was {_told(was)}, and is {_told(is_now)}"
+            yield from (f"{name}: {each}" for each in before.differences(after))
         for name in sorted(self.served - now.served):
             yield f"{name}: its device plugin is not ready"
 

@@ -118,6 +118,10 @@ def test_what_is_undone_may_take_a_while(lab: Lab, cluster: Cluster) -> None:
             lambda cluster: cluster.node(allocatable={GPU: 7}),
             f"w: allocatable was {GPU}=8, and is {GPU}=7",
         ),
+        (
+            lambda cluster: cluster.node(capacity={GPU: 9}),
+            f"w: capacity was {GPU}=8, and is {GPU}=9",
+        ),
         (lambda cluster: cluster.nodes.remove("w"), "w: the node is gone"),
         (
             lambda cluster: cluster.plugins.remove("plugin", "kube-system"),
@@ -141,6 +145,16 @@ def test_a_key_without_devices_is_no_change(lab: Lab, cluster: Cluster) -> None:
     """A kubelet keeps the name of a resource until its node is made anew."""
     with as_it_was(lab):
         cluster.node(allocatable={GPU: 8, "amd.com/gpu": 0})
+    assert cluster.clock.now() == 0
+
+
+def test_the_capacity_of_a_plugin_that_has_gone_is_no_change(lab: Lab, cluster: Cluster) -> None:
+    """A kubelet keeps it for five minutes, as that of a guest which a test had on the node."""
+    with as_it_was(lab):
+        cluster.node(
+            allocatable={GPU: 8, "late.example.com/device": 0},
+            capacity={GPU: 8, "late.example.com/device": 2},
+        )
     assert cluster.clock.now() == 0
 
 
