@@ -3,12 +3,11 @@
 import shlex
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from os.path import relpath
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from lab.harness.pytest_plugin.options import lab_options
+from lab.harness.pytest_plugin.again import again
 from lab.harness.pytest_plugin.session import EVIDENCE, LAB, LabSession
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Conclusion:
     def _of_failed(self, config: pytest.Config) -> Generator[str, None, None]:
         for test, evidence in self.failed.items():
             yield f"evidence: {evidence or 'none'}"
-            yield f"  $ pytest {shlex.join((_from_here(test, config), *lab_options(config)))}"
+            yield f"  $ {again(test, config)}"
         if any(self.failed.values()):
             yield "all of it on one page:"
             yield f"  $ gpulab report {shlex.quote(str(self.labs.settings.evidence))}"
@@ -76,12 +75,6 @@ class Conclusion:
             yield f"left behind: {failure}"
         for note in self.labs.notes:
             yield f"left behind by an earlier run: {note}"
-
-
-def _from_here(test: str, config: pytest.Config) -> str:
-    """Return what a test is called in the folder that pytest was started in."""
-    path, *names = test.split("::")
-    return "::".join((relpath(config.rootpath / path, config.invocation_params.dir), *names))
 
 
 def _test(nodeid: str) -> str:

@@ -3,8 +3,10 @@
 import pytest
 
 from lab.core.errors import LabError
+from lab.harness.pytest_plugin.again import again
 from lab.harness.pytest_plugin.session import EVIDENCE
 from lab.harness.pytest_plugin.tested import RECORDING
+from lab.harness.pytest_plugin.wishes import wish_of
 
 _SECTION = "gpu-lab"
 
@@ -24,4 +26,5 @@ def judge(item: pytest.Item, report: pytest.TestReport) -> None:
         report.sections.append((_SECTION, str(error)))
         return
     item.user_properties.append((EVIDENCE, str(kept.folder)))
-    report.sections.append((_SECTION, f"evidence: {kept.folder}"))
+    told = f"evidence: {kept.folder}\n  $ {again(wish_of(item).test, item.config)}"
+    report.sections.append((_SECTION, told))

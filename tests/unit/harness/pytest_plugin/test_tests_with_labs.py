@@ -49,7 +49,10 @@ def test_a_failure_has_evidence_and_a_result(project: Project) -> None:
     project.write(test_it=FAILS)
     ended = project.run("--lab-evidence", "kept")
     folder = project.folder / "kept" / "test_it.py-test_it"
-    assert f"evidence: {folder}\n" in ended.text
+    told = f"evidence: {folder}\n  $ pytest test_it.py::test_it\n"
+    beside_the_failure, _, summary = ended.text.partition("= gpu-lab =")
+    assert told in beside_the_failure
+    assert told in summary
     assert "assert 1 == 2" in (folder / "failure.txt").read_text()
     result = json.loads((folder / "result.json").read_text())
     assert (result["verdict"], result["kubernetes"]) == ("failed", "v1.36.3")
