@@ -108,6 +108,13 @@ class Asked:
         words += ["--seed", str(self.seed)] if self.seed is not None else []
         return self._command(words)
 
+    def tell(self, error: "LabError", evidence: Path) -> None:
+        """Say what did not hold, what was kept of it, and how to run just that again."""
+        click.echo(error.render(), err=True)
+        click.echo(f"  evidence: {evidence}", err=True)
+        # A folder is called after the scenario and its turn.
+        click.echo(f"  $ {self.alone(evidence.name.partition('-')[2])}", err=True)
+
     def alone(self, scenario: str) -> str:
         """Return the command that runs one scenario, once."""
         return self._command([scenario])
@@ -151,18 +158,13 @@ def _run(  # noqa: PLR0913 - what was asked for, in parts
     site = this_site()
     makes = order.backend != "auto" or order.kubeconfig is not None
     with venue_for(order, site, makes=makes, kept=_tell_kept if keep else None) as venue:
-        series = Series(venue, site.progress, evidence, _tell, asked.options)
+        series = Series(venue, site.progress, evidence, asked.tell, asked.options)
         try:
             series.run(wanted)
         finally:
             if output == "json":
                 print_json(series)
     conclude(series, asked)
-
-
-def _tell(error: "LabError", evidence: Path) -> None:
-    click.echo(error.render(), err=True)
-    click.echo(f"  evidence: {evidence}", err=True)
 
 
 def _tell_kept(name: str) -> None:

@@ -276,6 +276,16 @@ def test_flakes_are_counted_and_the_order_can_be_had_again(labs: Labs, capsys: O
     )
 
 
+def test_each_failure_has_its_evidence_and_its_command(labs: Labs, capsys: Output) -> None:
+    """The end of a long run names one of them only."""
+    up(labs)
+    labs.acts |= {"a": [fails], "b": [fails]}
+    assert run(["run", "a", "b", "--name", "t", "--evidence", "kept"]) == 1
+    shown = capsys.readouterr().err
+    for told in ("001-a\n  $ gpulab run a --name t\n", "002-b\n  $ gpulab run b --name t\n"):
+        assert f"not so\n  evidence: kept/{told}" in shown
+
+
 def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None:
     """What ran before is told, and nothing is run after it."""
     up(labs)
