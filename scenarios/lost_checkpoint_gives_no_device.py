@@ -14,7 +14,7 @@ from lab.harness import Lab, pod, scenario
     Running 不等于拿到了卡，要到容器里看一眼才算数。
     """,
     tags=("restart", "allocate"),
-    needs=("run", "stop_kubelet", "start_kubelet"),
+    needs=("stop_kubelet", "lose_checkpoint", "start_kubelet"),
 )
 def lost_checkpoint_gives_no_device(lab: Lab) -> None:
     """A kubelet knows a resource as a plugin's by its checkpoint, or since the plugin registered.

@@ -13,11 +13,20 @@ from lab.host.processes import Finished
 
 #: What a backend may be able to do: each is the method of that name.
 Ability = Literal[
-    "run", "restart_kubelet", "stop_kubelet", "start_kubelet", "restart", "kubelet_journal"
+    "run",
+    "restart_kubelet",
+    "stop_kubelet",
+    "start_kubelet",
+    "lose_checkpoint",
+    "restart",
+    "kubelet_journal",
 ]
 ABILITIES: Final[tuple[Ability, ...]] = get_args(Ability)
 #: Fixed in the kubelet (Kubernetes, kubelet/pkg/apis/deviceplugin/v1beta1/constants.go).
 DEVICE_PLUGIN_DIR: Final = "/var/lib/kubelet/device-plugins"
+#: What the device manager has written down (Kubernetes, pkg/kubelet/cm/devicemanager/manager.go).
+CHECKPOINT: Final = f"{DEVICE_PLUGIN_DIR}/kubelet_internal_checkpoint"
+LOSE_CHECKPOINT: Final = ("rm", CHECKPOINT)
 RESTART_KUBELET: Final = ("systemctl", "restart", "kubelet")
 STOP_KUBELET: Final = ("systemctl", "stop", "kubelet")
 START_KUBELET: Final = ("systemctl", "start", "kubelet")
@@ -27,6 +36,7 @@ _DOES: Final[Mapping[Ability, str]] = {
     "restart_kubelet": "restart a kubelet",
     "stop_kubelet": "stop a kubelet",
     "start_kubelet": "start a kubelet",
+    "lose_checkpoint": "remove a kubelet's checkpoint",
     "restart": "restart a node",
     "kubelet_journal": "read a kubelet's journal",
 }
@@ -75,6 +85,10 @@ class NodeAccess(Protocol):
 
     def start_kubelet(self, node: str) -> bool:
         """Start a kubelet; return whether it was stopped. Of one that runs nothing becomes."""
+        ...
+
+    def lose_checkpoint(self, node: str) -> None:
+        """Remove what a kubelet, stopped by now, has written down of plugins, devices and pods."""
         ...
 
     def restart(self, node: str) -> None:

@@ -5,7 +5,6 @@ What is done to it is undone when the test is over.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 from pydantic import JsonValue
 
@@ -15,7 +14,6 @@ from lab.harness.one_node import PLUGIN_SECONDS, OneNode
 from lab.harness.sight import MET, NotYet, Sight
 
 #: Source: Kubernetes, pkg/kubelet/cm/devicemanager/manager.go.
-_CHECKPOINT: Final = "kubelet_internal_checkpoint"
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,12 @@ class Machine(OneNode):
 
         A resource that it then does not know is shown with all the devices that it had last, be
         they gone or not (kubernetes/kubernetes#114422): names that earlier fleets have left behind
-        are taken off the node first. Needs the ability `run`.
+        are taken off the node first. Needs the ability `lose_checkpoint`.
         """
         own = {name for each in self.members for name in each.devices}
         left = dict.fromkeys(self._now().capacity.keys() - own)
         self.stop_kubelet()
-        self.run("rm", f"{self.access.device_plugin_dir(self.name)}/{_CHECKPOINT}")
+        self.access.lose_checkpoint(self.name)
         path = f"/api/v1/nodes/{self.name}/status"
         patch = {"status": {"capacity": left, "allocatable": left}}
         self.running.client.connection.send("PATCH", path, body=patch, content_type=MERGE)

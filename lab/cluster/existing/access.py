@@ -17,6 +17,7 @@ from typing import Final
 from lab.cluster.access import (
     ABILITIES,
     DEVICE_PLUGIN_DIR,
+    LOSE_CHECKPOINT,
     RESTART_KUBELET,
     Ability,
     NotOffered,
@@ -130,6 +131,15 @@ class ExistingAccess:
         self._tell(pod, "start")
         self.client.delete(named(pod), grace=1)
         return True
+
+    def lose_checkpoint(self, node: str) -> None:
+        """See `NodeAccess.lose_checkpoint`."""
+        self._require("lose_checkpoint")
+        # A node without a kubelet starts no pod: who keeps the kubelet does it there.
+        if pod := self._keeper_on(node):
+            self._tell(pod, "forget")
+        else:
+            self.run(node, LOSE_CHECKPOINT)
 
     def restart(self, node: str) -> None:
         """See `NodeAccess.restart`: there is no way."""

@@ -1,4 +1,4 @@
-"""Runs in a pod on a node: stops the node's kubelet when it is told to, and starts it again.
+"""Runs in a pod on a node: stops its kubelet when it is told to, and starts it again.
 
 Without its kubelet a node takes no pod and no exec, so what starts the kubelet has to be there
 before it is stopped, and to be told over the network: through the API server's pod proxy. Told
@@ -18,11 +18,19 @@ PORT = 9443
 HEADER = "X-Gpulab-Token"
 VARIABLE = "GPULAB_TOKEN"
 _LONGEST_SECONDS = 3600.0
+_COMMANDS = {
+    "stop": ("systemctl", "stop", "kubelet"),
+    "start": ("systemctl", "start", "kubelet"),
+    "forget": ("rm", "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
+}
 _HOST = "0.0.0.0"  # noqa: S104 - the API server comes from outside; the token keeps others out
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers POST /stop and /start with what systemd said: 200 where it is done, else 500."""
+    """Answers POST /stop, /start and /forget (the kubelet's checkpoint).
+
+    With 200 where that is done, else with 500, and with what the command said.
+    """
 
     def do_POST(self) -> None:
         """Do as the path says, for one who has the token."""
@@ -30,8 +38,8 @@ class Handler(BaseHTTPRequestHandler):
         token = os.environ[VARIABLE].encode()
         if not hmac.compare_digest(self.headers.get(HEADER, "").encode(), token):
             self._answer(HTTPStatus.UNAUTHORIZED, "wrong token\n")
-        elif verb not in {"start", "stop"}:
-            self._answer(HTTPStatus.NOT_FOUND, "stop or start\n")
+        elif verb not in _COMMANDS:
+            self._answer(HTTPStatus.NOT_FOUND, f"{', '.join(_COMMANDS)}\n")
         else:
             self._answer(*kubelet(verb))
 
@@ -42,9 +50,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def kubelet(verb: str) -> tuple[HTTPStatus, str]:
-    """Stop or start the kubelet of the machine whose processes this one sees."""
+    """Stop or start the kubelet of the machine whose processes this one sees, or let it forget."""
     enter = ["nsenter"] if shutil.which("nsenter") else ["busybox", "nsenter"]
-    command = [*enter, "-t", "1", "-m", "-u", "-i", "-n", "--", "systemctl", verb, "kubelet"]
+    command = [*enter, "-t", "1", "-m", "-u", "-i", "-n", "--", *_COMMANDS[verb]]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     status = HTTPStatus.INTERNAL_SERVER_ERROR if ended.returncode else HTTPStatus.OK
     return status, ended.stderr or ended.stdout

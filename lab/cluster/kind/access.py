@@ -9,6 +9,7 @@ from lab.cluster.access import (
     ABILITIES,
     DEVICE_PLUGIN_DIR,
     IS_RUNNING,
+    LOSE_CHECKPOINT,
     RESTART_KUBELET,
     START_KUBELET,
     STOP_KUBELET,
@@ -49,6 +50,10 @@ class KindAccess:
             return False
         self.run(node, START_KUBELET, timeout=_SECONDS)
         return True
+
+    def lose_checkpoint(self, node: str) -> None:
+        """See `NodeAccess.lose_checkpoint`."""
+        self.run(node, LOSE_CHECKPOINT, timeout=_SECONDS)
 
     def restart(self, node: str) -> None:
         """See `NodeAccess.restart`."""

@@ -4,7 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lab.cluster.access import ABILITIES, Ability, NodeAccess, NotOffered, journal_command
+from lab.cluster.access import (
+    ABILITIES,
+    CHECKPOINT,
+    Ability,
+    NodeAccess,
+    NotOffered,
+    journal_command,
+)
 from lab.cluster.kind.access import KindAccess
 from lab.core.errors import NotReady
 from lab.host.docker import Docker
@@ -33,6 +40,7 @@ def test_every_ability_is_a_method(access: NodeAccess) -> None:
     [
         ("restart_kubelet", f"exec {WORKER} systemctl restart kubelet"),
         ("stop_kubelet", f"exec {WORKER} systemctl stop kubelet"),
+        ("lose_checkpoint", f"exec {WORKER} rm {CHECKPOINT}"),
         ("restart", f"restart {WORKER}"),
     ],
 )

@@ -171,6 +171,15 @@ def test_a_kubelet_is_stopped_by_a_pod_that_can_start_it(
     assert api.pods == []
 
 
+def test_a_stopped_kubelet_loses_its_checkpoint_by_the_pod_that_keeps_it(
+    access: ExistingAccess, told: list[tuple[str, str]]
+) -> None:
+    """The node would start no other pod."""
+    access.stop_kubelet(WORKER)
+    access.lose_checkpoint(WORKER)
+    assert told == [("/stop", TOKEN), ("/forget", TOKEN)]
+
+
 def test_a_kubelet_that_is_stopped_is_not_stopped_again(
     access: ExistingAccess, told: list[tuple[str, str]]
 ) -> None:

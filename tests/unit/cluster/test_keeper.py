@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.cluster.access import CHECKPOINT
 from lab.cluster.existing import keeper
 from tests.unit.waiting import wait_until
 
@@ -64,13 +65,20 @@ def asked(nsenter: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-@pytest.mark.parametrize("verb", ["stop", "start"])
+@pytest.mark.parametrize(
+    ("verb", "command"),
+    [
+        ("stop", "systemctl stop kubelet"),
+        ("start", "systemctl start kubelet"),
+        ("forget", f"rm {CHECKPOINT}"),
+    ],
+)
 def test_it_does_what_it_is_told(
-    keeping: Callable[[str, str], tuple[int, str]], nsenter: Path, verb: str
+    keeping: Callable[[str, str], tuple[int, str]], nsenter: Path, verb: str, command: str
 ) -> None:
-    """By the systemd of the machine that it is on."""
+    """On the machine that it is on."""
     assert keeping(f"/{verb}", TOKEN) == (200, "")
-    assert asked(nsenter) == [f"-t 1 -m -u -i -n -- systemctl {verb} kubelet"]
+    assert asked(nsenter) == [f"-t 1 -m -u -i -n -- {command}"]
 
 
 @pytest.mark.parametrize(

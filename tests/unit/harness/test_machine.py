@@ -122,14 +122,10 @@ def test_a_lost_checkpoint_takes_stale_resources_with_it(cluster: Cluster) -> No
     cluster.node("w", capacity={GPU: 8, "fake.example.com/device": 2})
     done: list[object] = []
 
-    def run(_: str, command: tuple[str, ...]) -> Finished:
-        done.append(command)
-        return Finished(command, 0, "", "", 0.0)
-
     def send(method: str, path: str, *, body: object, content_type: str) -> None:
         done.append((method, path, body, content_type))
 
-    access = SimpleNamespace(device_plugin_dir=lambda _: "/plugins", run=run)
+    access = SimpleNamespace(lose_checkpoint=lambda node: done.append(f"checkpoint of {node}"))
     client = SimpleNamespace(connection=SimpleNamespace(send=send))
     running = SimpleNamespace(access=access, client=client)
     (member,) = Fleet.default().placed_on(("w",)).nodes()
@@ -137,7 +133,7 @@ def test_a_lost_checkpoint_takes_stale_resources_with_it(cluster: Cluster) -> No
     machine.lose_checkpoint()
     stale = {GPU: None}
     assert done == [
-        ("rm", "/plugins/kubelet_internal_checkpoint"),
+        "checkpoint of w",
         (
             "PATCH",
             "/api/v1/nodes/w/status",

@@ -55,6 +55,10 @@ class FakeAccess:
         self._report(node)
         return True
 
+    def lose_checkpoint(self, node: str) -> None:
+        """Remove nothing."""
+        self._do("lose_checkpoint", node)
+
     def restart(self, node: str) -> None:
         """Let a node's kubelet report, whether it was stopped or not."""
         self._do("restart", node)
