@@ -24,13 +24,13 @@ def a_broken_card_takes_its_shares_along(lab: Lab) -> None:
     pods = [lab.submit(pod(f"holder-{number}", limits={shared: 1})) for number in range(2)]
     for each in pods:
         lab.expect(each).running()
-    node.break_device("slices/0", xid=79)
-    lab.expect(node).allocatable(0, shared).capacity(4, shared)
+    first, second = (lab.expect(each).undisturbed() for each in pods)
+    with first, second:
+        node.break_device("slices/0", xid=79)
+        lab.expect(node).allocatable(0, shared).capacity(4, shared)
     lab.wait_for_scheduler(node)
     late = lab.submit(pod("late", limits={shared: 1}))
     lab.expect(late).stays_pending(because=f"Insufficient {shared}")
-    for each in pods:
-        lab.expect(each).stays_as_it_is(lasting=1)
     node.mend("slices/0")
     lab.expect(node).allocatable(4, shared)
     lab.expect(late).running().sees_the_devices_of(lab.expect(pods[0]))

@@ -33,6 +33,7 @@ def a_lost_gpu_looks_lost_in_its_container(lab: Lab) -> None:
     node = lab.node("h100-0")
     worker = lab.submit(pod("worker", limits={lab.resource: 1}, node=node.name, script=WATCH))
     lab.expect(worker).running().logs("GPU 0: NVIDIA H100")
-    node.break_device(*lab.expect(worker).devices() or (), xid=79)
-    lab.expect(node).allocatable(7)
-    lab.expect(worker).logs("GPU is lost").stays_as_it_is(lasting=1).running()
+    with lab.expect(worker).undisturbed():
+        node.break_device(*lab.expect(worker).devices() or (), xid=79)
+        lab.expect(node).allocatable(7)
+        lab.expect(worker).logs("GPU is lost").running()

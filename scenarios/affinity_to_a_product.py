@@ -30,5 +30,5 @@ def affinity_to_a_product(lab: Lab) -> None:
     lab.expect(user).stays_pending(because="didn't match Pod's node affinity/selector")
     node.label(PRODUCT, WANTED)
     lab.expect(user).running().on(node.name)
-    node.label(PRODUCT, "NVIDIA-L4")
-    lab.expect(user).stays_as_it_is(lasting=2)
+    with lab.expect(user).undisturbed(lasting=2):
+        node.label(PRODUCT, "NVIDIA-L4")

@@ -26,8 +26,8 @@ def flapping_settles_at_the_truth(lab: Lab) -> None:
     holder = lab.submit(pod("holder", limits={lab.resource: 1}))
     lab.expect(holder).running()
     registered = len(node.calls("Register"))
-    node.flap("chapter/0", "chapter/1", times=49, every=0.05)
-    lab.expect(holder).stays_as_it_is(lasting=3)
+    with lab.expect(holder).undisturbed(lasting=3):
+        node.flap("chapter/0", "chapter/1", times=49, every=0.05)
     lab.expect(node).allocatable(0).capacity(2)
     node.flap("chapter/0", times=25, every=0.02)
     lab.expect(node).allocatable(1).keeps(1, lasting=2)

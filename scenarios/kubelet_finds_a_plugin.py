@@ -31,6 +31,6 @@ def kubelet_finds_a_plugin(lab: Lab) -> None:
     lab.expect(node).allocatable(1, RESOURCE)
     user = lab.submit(pod("user", limits={RESOURCE: 1}))
     lab.expect(user).logs("found-0")
-    lab.delete(plugin)
-    lab.expect(user).stays_as_it_is(lasting=2)
-    lab.expect(node).allocatable(0, RESOURCE)
+    with lab.expect(user).undisturbed():
+        lab.delete(plugin)
+        lab.expect(node).allocatable(0, RESOURCE)

@@ -27,7 +27,7 @@ def plugin_rollout_under_pods(lab: Lab) -> None:
     lab.expect(bare).running()
     lab.expect_replicas(kept).running(1)
     (replica,) = lab.pods("kept")
-    lab.roll_out_plugins()
-    lab.expect(node).asked("GetDevicePluginOptions", 1).allocatable(2).capacity(2)
-    for each in (bare, replica):
-        lab.expect(each).stays_as_it_is(lasting=1).sees_only_its_devices()
+    with lab.expect(bare).undisturbed(), lab.expect(replica).undisturbed():
+        lab.roll_out_plugins()
+        lab.expect(node).asked("GetDevicePluginOptions", 1).allocatable(2).capacity(2)
+    lab.expect(bare).sees_only_its_devices()

@@ -26,11 +26,11 @@ def unhealthy_while_in_use(lab: Lab) -> None:
     holder = lab.submit(pod("holder", limits={lab.resource: 1}))
     lab.expect(holder).running()
     (broken,) = lab.expect(holder).devices() or ()
-    node.break_device(broken)
-    lab.expect(node).allocatable(1).capacity(2)
-    if lab.tells_device_health:
-        lab.expect(holder).holds_unhealthy(broken)
-    lab.expect(holder).stays_as_it_is(lasting=2)
+    with lab.expect(holder).undisturbed(lasting=2):
+        node.break_device(broken)
+        lab.expect(node).allocatable(1).capacity(2)
+        if lab.tells_device_health:
+            lab.expect(holder).holds_unhealthy(broken)
     lab.delete(holder)
     lab.expect(lab.submit(pod("next", limits={lab.resource: 1}))).running()
     late = lab.submit(pod("late", limits={lab.resource: 1}))

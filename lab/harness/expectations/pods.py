@@ -1,10 +1,12 @@
 """What is expected of a pod."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from lab.cluster.connection import ApiFailed
+from lab.cluster.informer import Change
 from lab.cluster.objects import Pod
 from lab.core.counted import counted
 from lab.harness.expectations.devices import DeviceExpectation
@@ -138,19 +140,27 @@ class PodExpectation(DeviceExpectation):
 
         return self._until(f"was started again {times} times", look, within)
 
-    def stays_as_it_is(self, *, lasting: float) -> "PodExpectation":
-        """No container of it ends, restarts or is replaced for that long, and it is not deleted."""
+    @contextmanager
+    def undisturbed(self, *, lasting: float = 1) -> Iterator[None]:
+        """It goes on as before the block: in it, and for so many seconds after it.
+
+        No container of it ends, starts again or is replaced, not even for a moment between two
+        looks, and it is not deleted; so the devices that its containers have are the same.
+        """
         __tracebackhide__ = True
         before = self.pod()
-        expected = _lives(before)
+        expected, started = _lives(before), self.expecting.view.changes.last
+        yield
 
-        def look(pod: Pod) -> Sight:
-            if pod.terminating or _lives(pod) != expected:
-                return Hopeless(f"{told(pod)}; before: {told(before) if before else 'no pod'}")
+        def look() -> Sight:
+            between = (None if each.deleted else each.object for each in self._changes(started))
+            for pod in (*between, self.pod()):
+                if pod is None or pod.terminating or _lives(pod) != expected:
+                    seen = told(pod) if pod else "there is no such pod"
+                    return Hopeless(f"{seen}; before: {told(before) if before else 'no pod'}")
             return MET
 
-        self.expecting.throughout("stays as it is", self._looking(look), lasting)
-        return self
+        self.expecting.throughout("goes on undisturbed", look, lasting)
 
     def never(self, what: str, is_so: Callable[[Pod], bool], *, lasting: float) -> "PodExpectation":
         """It is not so for that long, not even for a moment between two looks.
@@ -161,16 +171,18 @@ class PodExpectation(DeviceExpectation):
         started = self.expecting.view.changes.last
 
         def look() -> Sight:
-            found = self.pod()
-            changes = self.expecting.view.pods.since(started)
-            between = [each.object for each in changes if each.object.name == self.name]
-            for pod in (*between, *([found] if found else ())):
-                if is_so(pod):
+            for pod in (*(each.object for each in self._changes(started)), self.pod()):
+                if pod and is_so(pod):
                     return Hopeless(told(pod))
             return MET
 
         self.expecting.throughout(f"never {what}", look, lasting)
         return self
+
+    def _changes(self, started: int) -> list[Change[Pod]]:
+        """Return what became of it since then, oldest first."""
+        changes = self.expecting.view.pods.since(started)
+        return [each for each in changes if each.object.name == self.name]
 
     def log(self, *, container: str = "") -> str:
         """Return what a container has printed until now, "" before it runs."""

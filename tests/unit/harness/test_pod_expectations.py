@@ -1,12 +1,13 @@
 """What is expected of a pod: when it is met, when nobody need wait any longer, and what is told."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from lab.cluster.objects import Container
 from lab.harness.failure import ExpectationFailed
-from tests.unit.harness.cluster import GPU, Cluster, running
+from tests.unit.harness.cluster import GPU, NAMESPACE, Cluster, running
 from tests.unit.harness.conftest import ExpectPod, Inside
 
 SHORT = f"0/2 nodes are available: 2 Insufficient {GPU}."
@@ -181,13 +182,57 @@ def test_what_a_container_prints_is_waited_for(
     assert raised.value.seen == "it has printed: GPU-1"
 
 
-def test_a_restart_between_two_looks_is_seen(cluster: Cluster, expect_pod: ExpectPod) -> None:
-    """Another container is not the same pod's life."""
+def test_what_comes_after_the_seconds_does_not_disturb(
+    cluster: Cluster, expect_pod: ExpectPod
+) -> None:
+    """It was left alone for as long as it was asked for."""
     cluster.pod(**RUNS)
-    cluster.clock.at(2, lambda: cluster.pod(**{**RUNS, "containers": (running(restarts=1),)}))
-    expect_pod().stays_as_it_is(lasting=1)
-    with pytest.raises(ExpectationFailed, match=r"stays as it is; over after 1.0 s"):
-        expect_pod().stays_as_it_is(lasting=9)
+    cluster.clock.at(2, cluster.pod)
+    with expect_pod().undisturbed(lasting=1):
+        pass
+    assert cluster.clock.now() == 1
+
+
+def test_a_pod_that_is_disturbed_afterwards_is_told_at_once(
+    cluster: Cluster, expect_pod: ExpectPod
+) -> None:
+    """With what it was before."""
+    cluster.pod(**RUNS)
+    cluster.clock.at(2, lambda: cluster.pod(phase="Failed"))
+    with (
+        pytest.raises(ExpectationFailed, match=r"goes on undisturbed; over after 2.0 s") as raised,
+        expect_pod().undisturbed(lasting=9),
+    ):
+        pass
+    assert raised.value.seen == "Failed; before: Running, on w"
+
+
+def disturb_by_restart(cluster: Cluster) -> None:
+    """Let its container be started again."""
+    cluster.pod(**{**RUNS, "containers": (running(restarts=1),)})
+
+
+def disturb_for_a_moment(cluster: Cluster) -> None:
+    """Let it be another pod between two looks."""
+    cluster.pod(phase="Failed")
+    cluster.pod(**RUNS)
+
+
+def disturb_by_deletion(cluster: Cluster) -> None:
+    """Let it be gone, and another be there that is like it."""
+    cluster.pods.remove("p", NAMESPACE)
+    cluster.pod(**RUNS)
+
+
+@pytest.mark.parametrize("disturb", [disturb_by_restart, disturb_for_a_moment, disturb_by_deletion])
+def test_what_happens_in_the_block_counts(
+    cluster: Cluster, expect_pod: ExpectPod, disturb: Callable[[Cluster], None]
+) -> None:
+    """What a pod is after the event says nothing of what it was before."""
+    cluster.pod(**RUNS)
+    with pytest.raises(ExpectationFailed), expect_pod().undisturbed():
+        disturb(cluster)
+    assert cluster.clock.now() == 0
 
 
 def test_never_sees_what_lasted_for_a_moment_alone(cluster: Cluster, expect_pod: ExpectPod) -> None:
