@@ -1,4 +1,4 @@
-"""A GPU that is no longer there, while a pod holds it."""
+"""A GPU that its plugin no longer finds, while a pod holds it."""
 
 from lab.harness import Lab, pod, scenario
 
@@ -8,10 +8,11 @@ GPU = "nvidia.com/gpu"
 @scenario(
     section="4.5.1",
     fleet="h100-and-l4",
-    en="A GPU that falls off the bus is missing everywhere but in the pod that holds it",
-    zh="GPU 掉卡：节点上少了一张，占着它的 Pod 却照样显示 Running",
+    en="A GPU that a new scan does not find is missing everywhere but in the pod that holds it",
+    zh="掉卡之后重新扫描：节点上少了一张，占着它的 Pod 却照样显示 Running",
     zh_why="""
-    掉卡之后 plugin 的列表里没有它了，capacity 和 allocatable 一起变小。
+    掉卡的瞬间，plugin 只把它标成 Unhealthy：allocatable 变小，capacity 不变。
+    等 plugin 重新扫描硬件（比如重启）以后，列表里就没有它了，capacity 也跟着变小。
     可是 Kubernetes 不会动那个 Pod：容器还在跑，里面的程序只会看到 CUDA 报错，
     要靠 operator 或者程序自己的健康检查来发现。
     账上它仍然占着那张卡，所以卡插回来也不会分给别人，直到这个 Pod 走了为止。
@@ -19,7 +20,10 @@ GPU = "nvidia.com/gpu"
     tags=("health", "vendors"),
 )
 def gpu_falls_off_the_bus(lab: Lab) -> None:
-    """What is not there leaves the plugin's list, so capacity falls as well.
+    """What a plugin's scan does not find is not in its list, so capacity falls as well.
+
+    When the card falls off, its plugin calls it unhealthy first, and capacity stays; a plugin that
+    starts anew does not see it any more.
 
     The pod is not touched: its program gets errors from CUDA, and Kubernetes calls it Running. It
     has to be found by somebody, an operator or a probe. In the kubelet's accounts it holds the

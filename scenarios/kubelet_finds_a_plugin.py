@@ -7,7 +7,8 @@ RESOURCE = "found.example.com/device"
 
 @scenario(
     section="4.5.2",
-    tags=("registration",),
+    erratum=3,
+    tags=("errata", "registration"),
     en="A plugin need not register: the kubelet also finds sockets in plugins_registry",
     zh="plugin 也可以不注册：kubelet 会自己去 plugins_registry 里找",
     zh_why="""

@@ -16,7 +16,7 @@ exec sleep 86400
     en="The driver's side is mounted from the node; CUDA's runtime has to be in the image",
     zh="驱动这一侧的东西从节点挂载进来，CUDA 运行时要由镜像自带",
     zh_why="""
-    Toolkit 挂载的是跟着驱动走的东西：nvidia-smi、libcuda、libnvidia-ml；
+    Toolkit 挂载的是跟着驱动走的东西，比如 nvidia-smi（实验环境里只有它）；
     libcudart 属于 CUDA 工具包，镜像里没有就是没有，挂载不会补上。另外，
     cgroup v2 里没有 devices.list 这类文件：哪些设备能打开，由运行时装进内核的一段 eBPF 程序决定，
     在容器里看不到。

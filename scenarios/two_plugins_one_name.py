@@ -6,10 +6,10 @@ from lab.harness import Lab, pod, scenario
 @scenario(
     section="4.6",
     tags=("registration", "vendors"),
-    en="Two plugins of one resource do not add up: the later one takes it over",
-    zh="同一个资源名的两个 plugin 不会相加，后注册的会接管",
+    en="Two plugins of one resource do not add up: the list that came last counts",
+    zh="同一个资源名的两个 plugin 不会相加，最后收到的列表说了算",
     zh_why="""
-    kubelet 按资源名记账，一个名字只有一份设备列表：后注册的 plugin 覆盖先来的，数量不是两者之和。
+    kubelet 按资源名记账，一个名字只有一份设备列表：谁的列表最后到就用谁的，数量不是两者之和。
     1.37 以前更糟：后来的一退出，kubelet 就当作没有设备了，
     先来的那个还活着、连接也没断，却没有人再用它，除非它重新注册。
     结论：一个节点上，一个资源名只装一个 plugin。

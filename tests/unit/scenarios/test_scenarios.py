@@ -21,6 +21,8 @@ SECTIONS: Final = {
     for part in ("", *(f".{number}" for number in range(1, parts + 1)))
 }
 ERRATA: Final = range(1, 9)
+#: What the chapter says of the GPU Operator.
+OPERATORS: Final = 7
 TAGS: Final = {
     "allocate",
     "cdi",
@@ -63,7 +65,12 @@ def body_of(scenario: Scenario) -> str:
 
 def test_there_are_scenarios() -> None:
     """The tests below are about something."""
-    assert len(ALL) > 20
+    assert len(ALL) >= 45
+
+
+def test_each_erratum_of_the_chapter_is_shown() -> None:
+    """But that of the operator, of which there is no scenario yet."""
+    assert {each.erratum for each in ALL} - {0} == set(ERRATA) - {OPERATORS}
 
 
 @every_scenario
