@@ -26,6 +26,6 @@ def allocate_names_a_missing_file(lab: Lab) -> None:
     node.fault("Allocate", nth=1, answers="unknown-device")
     unlucky = lab.submit(pod("unlucky", limits={lab.resource: 1}))
     lab.expect(unlucky).waiting(because="CreateContainerError")
-    lab.expect(unlucky).event("Failed", because="gpulab-unknown-device")
+    lab.expect(unlucky).event("Failed", because="gpulab-unknown-device", times=2, within=60)
     lab.expect(node).asked("Allocate", asked + 1)
     lab.expect(lab.submit(pod("lucky", limits={lab.resource: 1}))).running().holds_devices(1)

@@ -28,5 +28,6 @@ def the_preference_is_asked_before_allocate(lab: Lab) -> None:
     two = lab.submit(pod("two", limits={node.resource: 2}, node=node.name))
     lab.expect(two).running().holds_devices(2).on_numa_nodes(1)
     lab.expect(node).asked("GetPreferredAllocation", before[0] + 1).asked("Allocate", before[1] + 1)
+    lab.expect(node).asked_before("GetPreferredAllocation", "Allocate")
     for device in lab.expect(two).devices() or ():
         lab.expect(node).answered("GetPreferredAllocation", device)

@@ -98,6 +98,24 @@ class NodeExpectation:
         what = f"was asked {call} {times} times"
         return self._until(f"{what} for {resource}" if resource else what, look, within)
 
+    def asked_before(
+        self, earlier: str, later: str, resource: str = "", *, within: float = 10
+    ) -> "NodeExpectation":
+        """Of two calls, as `Allocate`, the last one of `earlier` had ended when `later` began."""
+        __tracebackhide__ = True
+
+        def look(_: Node) -> Sight:
+            pair = [self.recorded(each, resource)[-1:] for each in (earlier, later)]
+            if not all(pair):
+                missing = earlier if not pair[0] else later
+                return NotYet(f"{missing} was not called")
+            (first,), (second,) = pair
+            if first.ended is not None and first.ended <= second.started:
+                return MET
+            return NotYet(f"{later} began at {second.time}, {earlier} at {first.time}")
+
+        return self._until(f"was asked {earlier} before {later}", look, within)
+
     def answered(
         self, call: str, words: str, resource: str = "", *, within: float = 10
     ) -> "NodeExpectation":

@@ -1,5 +1,6 @@
 """What is expected of a pod."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
 #: Reasons to wait that end by nothing which a test does.
 _FOR_GOOD: Final = frozenset({"InvalidImageName", "ErrImageNeverPull"})
+#: What follows a name that has come to its end.
+_WHOLE: Final = r"(?![\w/-]|\.\w)"
 _ENDED: Final = frozenset({"Failed", "Succeeded"})
 
 
@@ -36,7 +39,8 @@ class PodExpectation(DeviceExpectation):
     ) -> "PodExpectation":
         """The scheduler finds no node for it and says why, and that goes on.
 
-        `because` is a part of the scheduler's message, such as `Insufficient nvidia.com/gpu`.
+        `because` is a part of the scheduler's message, such as `Insufficient nvidia.com/gpu`. A
+        name in it is a whole one: this is not a part of `Insufficient nvidia.com/gpu.shared`.
         """
         __tracebackhide__ = True
         awaited = f"stays Pending because {because!r}"
@@ -103,18 +107,25 @@ class PodExpectation(DeviceExpectation):
 
         return self._until(f"is on the node {node}", look, within)
 
-    def event(self, reason: str, *, because: str = "", within: float = 30) -> "PodExpectation":
-        """A component has said this of it, such as `FailedScheduling`."""
+    def event(
+        self, reason: str, *, because: str = "", times: int = 1, within: float = 30
+    ) -> "PodExpectation":
+        """A component has said this of it, such as `FailedScheduling`, so many times or more."""
         __tracebackhide__ = True
 
         def look() -> Sight:
             said = self.expecting.about()
-            if any(each.reason == reason and because in each.message for each in said):
+            so = [each for each in said if each.reason == reason and because in each.message]
+            found = sum(each.count for each in so)
+            if found >= times:
                 return MET
+            if found:
+                return NotYet(f"it was said {counted(found, 'time')}")
             return NotYet(f"{len(said)} other events" if said else "no event of it")
 
         words = f" that says {because!r}" if because else ""
-        self.expecting.until(f"has an event {reason}{words}", look, within)
+        often = f", {times} times" if times > 1 else ""
+        self.expecting.until(f"has an event {reason}{words}{often}", look, within)
         return self
 
     def logs(self, text: str, *, container: str = "", within: float = 30) -> "PodExpectation":
@@ -207,7 +218,8 @@ def _runs(pod: Pod) -> Sight:
 def _is_unscheduled(pod: Pod, because: str) -> Sight:
     if pod.node:
         return Hopeless(f"it was given the node {pod.node}; {told(pod)}")
-    return MET if because in pod.unscheduled else NotYet(told(pod))
+    said = re.search(re.escape(because) + _WHOLE, pod.unscheduled)
+    return MET if said else NotYet(told(pod))
 
 
 def _is_unstarted(pod: Pod) -> Sight:

@@ -123,14 +123,17 @@ def test_none_to_give_out_is_0_or_no_key(
         expect_node.offers_no(GPU, within=1)
 
 
-def a_call(call: Method, answer: JsonValue = None) -> Call:
+def a_call(
+    call: Method, answer: JsonValue = None, *, started: float = 0, ended: float | None = None
+) -> Call:
     """Return a call that has ended well."""
     return Call(
         number=1,
         time=NOON,
         call=call,
         resource=GPU,
-        started=0,
+        started=started,
+        ended=ended,
         request={},
         code="OK",
         answer=answer,
@@ -148,6 +151,21 @@ def test_calls_are_counted_by_name(
     with pytest.raises(ExpectationFailed) as raised:
         expect_node.asked("Allocate", 2)
     assert raised.value.seen == "1 call of Allocate"
+
+
+def test_the_order_of_two_calls_is_that_of_the_last_ones(
+    cluster: Cluster, expect_node: NodeExpectation, journal: list[Call]
+) -> None:
+    """The earlier one had ended when the later one began."""
+    cluster.node()
+    journal.append(a_call("Allocate", started=1, ended=2))
+    with pytest.raises(ExpectationFailed, match="GetPreferredAllocation was not called"):
+        expect_node.asked_before("GetPreferredAllocation", "Allocate")
+    journal.append(a_call("GetPreferredAllocation", started=3, ended=4))
+    with pytest.raises(ExpectationFailed, match="was asked GetPreferredAllocation before Allocate"):
+        expect_node.asked_before("GetPreferredAllocation", "Allocate")
+    journal.append(a_call("Allocate", started=4, ended=5))
+    expect_node.asked_before("GetPreferredAllocation", "Allocate")
 
 
 def test_the_last_answer_counts(

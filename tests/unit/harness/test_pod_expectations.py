@@ -170,6 +170,27 @@ def test_an_event_is_found_by_its_reason_and_words(cluster: Cluster, expect_pod:
     assert raised.value.seen.startswith("1 other events\n12:00:00 Warning FailedScheduling")
 
 
+def test_an_event_that_comes_again_is_counted(cluster: Cluster, expect_pod: ExpectPod) -> None:
+    """By the number that the cluster keeps of it."""
+    cluster.event("Failed", "no such file")
+    cluster.clock.at(2, lambda: cluster.event("Failed", "no such file", count=2))
+    expect_pod().event("Failed", times=2)
+    assert cluster.clock.now() == 2
+    with pytest.raises(ExpectationFailed, match="has an event Failed, 3 times; not") as raised:
+        expect_pod().event("Failed", times=3, within=1)
+    assert raised.value.seen.startswith("it was said 2 times\n")
+
+
+def test_a_name_in_the_schedulers_message_is_a_whole_one(
+    cluster: Cluster, expect_pod: ExpectPod
+) -> None:
+    """One resource can be called as another begins."""
+    cluster.pod(unscheduled=SHORT.replace(GPU, f"{GPU}.shared"))
+    expect_pod().stays_pending(because=f"Insufficient {GPU}.shared")
+    with pytest.raises(ExpectationFailed):
+        expect_pod().stays_pending(because=f"Insufficient {GPU}", within=1)
+
+
 def test_what_a_container_prints_is_waited_for(
     cluster: Cluster, expect_pod: ExpectPod, inside: Inside
 ) -> None:
