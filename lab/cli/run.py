@@ -13,6 +13,7 @@ from lab.cli.options import cluster_options, name_option, output_option
 if TYPE_CHECKING:
     from lab.core.errors import LabError
     from lab.harness.scenario import Scenario
+    from lab.harness.series import Ended
     from lab.install.order import Order
 
 #: How long devices may take to come, on a lab that is made for the run.
@@ -108,12 +109,11 @@ class Asked:
         words += ["--seed", str(self.seed)] if self.seed is not None else []
         return self._command(words)
 
-    def tell(self, error: "LabError", evidence: Path) -> None:
+    def tell(self, ended: "Ended", error: "LabError") -> None:
         """Say what did not hold, what was kept of it, and how to run just that again."""
         click.echo(error.render(), err=True)
-        click.echo(f"  evidence: {evidence}", err=True)
-        # A folder is called after the scenario and its turn.
-        click.echo(f"  $ {self.alone(evidence.name.partition('-')[2])}", err=True)
+        click.echo(f"  evidence: {ended.evidence}", err=True)
+        click.echo(f"  $ {self.alone(ended.name)}", err=True)
 
     def alone(self, scenario: str) -> str:
         """Return the command that runs one scenario, once."""

@@ -39,7 +39,7 @@ class Ended:
 
 @dataclass
 class Series:
-    """The runs of a command; `failed` is told of each that does not hold, and of its evidence.
+    """The runs of a command; `failed` is told of each that does not hold, and of its error.
 
     `skipped` are those that the lab cannot serve, with the reason; `options` are those of the
     command line by which scenarios have this lab.
@@ -48,7 +48,7 @@ class Series:
     venue: Venue
     progress: Progress
     evidence: Path
-    failed: Callable[[LabError, Path], None]
+    failed: Callable[[Ended, LabError], None]
     options: tuple[str, ...] = ()
     ended: list[Ended] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
@@ -97,10 +97,11 @@ class Series:
             error = failure
         seconds = round(time.monotonic() - started, 2)
         what = error.what if error else ""
-        self.ended.append(Ended(scenario.name, not error, seconds, what, str(evidence)))
+        ended = Ended(scenario.name, not error, seconds, what, str(evidence))
+        self.ended.append(ended)
         if error:
             self._require_cluster(number, total, error)
-            self.failed(error, evidence)
+            self.failed(ended, error)
 
     def _lab_for(self, scenario: Scenario, told: str) -> "RunningLab | None":
         """Return the lab with the fleet of a scenario; None for one that it cannot serve."""
