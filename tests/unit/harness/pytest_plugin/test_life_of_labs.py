@@ -74,37 +74,33 @@ def test_options_that_are_set_are_in_the_header(project: Project) -> None:
     assert "\ngpu-lab: --lab-clusters=2, --lab-keep=failed\n" in ended.text
 
 
+def failing(project: Project, what: str, outcome: str, words: str) -> list[str]:
+    """Let something fail, see that it is told once, and return what became of labs."""
+    project.write(test_it=TWO_FLEETS)
+    ended = project.run("-rs", FAKE_FAILS=what)
+    assert ended.code == 1
+    assert outcome in ended.text
+    assert ended.text.count(words) == 1
+    assert "the lab could not be set up: see the first error" in ended.text
+    return project.told
+
+
 def test_setup_that_fails_is_told_once(project: Project) -> None:
     """One error with the lab's own words; the other tests refer to it."""
-    project.write(test_it=TWO_FLEETS)
-    ended = project.run("-rs", FAKE_FAILS="make")
-    assert ended.code == 1
-    assert "2 skipped, 1 error in" in ended.text
-    assert ended.text.count("no Docker engine answers") == 1
-    assert "the lab could not be set up: see the first error" in ended.text
-    assert project.told == ["make own-0 chapter:2 workers=3", "remove own-0"]
+    told = failing(project, "make", "2 skipped, 1 error in", "no Docker engine answers")
+    assert told == ["make own-0 chapter:2 workers=3", "remove own-0"]
 
 
 def test_a_fleet_that_cannot_be_placed_is_told_once(project: Project) -> None:
     """The devices may come on no lab: nobody waits for them test by test."""
-    project.write(test_it=TWO_FLEETS)
-    ended = project.run("-rs", FAKE_FAILS="place")
-    assert ended.code == 1
-    assert "1 passed, 1 skipped, 1 error in" in ended.text
-    assert ended.text.count("the devices did not come") == 1
-    assert "the lab could not be set up: see the first error" in ended.text
-    assert project.told[-2:] == ["place own-0 nvidia:8,amd:8,ascend:8", "remove own-0"]
+    told = failing(project, "place", "1 passed, 1 skipped, 1 error in", "the devices did not come")
+    assert told[-2:] == ["place own-0 nvidia:8,amd:8,ascend:8", "remove own-0"]
 
 
 def test_what_keeps_the_run_from_having_labs_is_told_once(project: Project) -> None:
     """It is an error of the session, of which pytest would tell for every test."""
-    project.write(test_it=TWO_FLEETS)
-    ended = project.run("-rs", FAKE_FAILS="folder")
-    assert ended.code == 1
-    assert "2 skipped, 1 error in" in ended.text
-    assert ended.text.count("the run's files cannot be written") == 1
-    assert "the lab could not be set up: see the first error" in ended.text
-    assert project.told == []
+    words = "the run's files cannot be written"
+    assert failing(project, "folder", "2 skipped, 1 error in", words) == []
 
 
 def test_a_lab_that_cannot_be_removed_fails_the_run(project: Project) -> None:
