@@ -13,8 +13,6 @@ from lab.cluster.kubelet_config import KubeletConfig, with_settings
 from lab.harness.one_node import PLUGIN_SECONDS, OneNode
 from lab.harness.sight import MET, NotYet, Sight
 
-#: Source: Kubernetes, pkg/kubelet/cm/devicemanager/manager.go.
-
 
 @dataclass(frozen=True)
 class Machine(OneNode):
