@@ -153,20 +153,21 @@ class PodExpectation(DeviceExpectation):
 
     @contextmanager
     def undisturbed(self, *, lasting: float = 1) -> Iterator[None]:
-        """It goes on as before the block: in it, and for so many seconds after it.
+        """It runs, and goes on as it is: in the block, and for so many seconds after it.
 
-        No container of it ends, starts again or is replaced, not even for a moment between two
-        looks, and it is not deleted; so the devices that its containers have are the same.
+        None of its containers ends, starts again or is replaced, those that are sidecars included,
+        not even for a moment between two looks, and it neither fails nor is deleted; so the devices
+        that its containers have are the same. Waits until it runs before the block begins.
         """
         __tracebackhide__ = True
-        before = self.pod()
-        expected, started = _lives(before), self.expecting.view.changes.last
+        before = self.running().pod()
+        expected, started = _life(before), self.expecting.view.changes.last
         yield
 
         def look() -> Sight:
             between = (None if each.deleted else each.object for each in self._changes(started))
             for pod in (*between, self.pod()):
-                if pod is None or pod.terminating or _lives(pod) != expected:
+                if _life(pod) != expected:
                     seen = told(pod) if pod else "there is no such pod"
                     return Hopeless(f"{seen}; before: {told(before) if before else 'no pod'}")
             return MET
@@ -241,5 +242,9 @@ def _has_succeeded(pod: Pod) -> Sight:
     return Hopeless(told(pod)) if pod.phase == "Failed" else NotYet(told(pod))
 
 
-def _lives(pod: Pod | None) -> tuple[tuple[str, int], ...]:
-    return tuple((each.id, each.restarts) for each in pod.containers) if pod else ()
+def _life(pod: Pod | None) -> object:
+    """Return what of a pod is the same as long as nobody disturbs it."""
+    if pod is None or pod.terminating:
+        return None
+    every = (*pod.init_containers, *pod.containers)
+    return pod.uid, pod.phase, [(each.id, each.restarts, each.state) for each in every]

@@ -1,6 +1,7 @@
 """What is expected of a pod: when it is met, when nobody need wait any longer, and what is told."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -221,16 +222,24 @@ def test_a_pod_that_is_disturbed_afterwards_is_told_at_once(
     cluster.pod(**RUNS)
     cluster.clock.at(2, lambda: cluster.pod(phase="Failed"))
     with (
-        pytest.raises(ExpectationFailed, match=r"goes on undisturbed; over after 2.0 s") as raised,
+        pytest.raises(ExpectationFailed) as raised,
         expect_pod().undisturbed(lasting=9),
     ):
         pass
-    assert raised.value.seen == "Failed; before: Running, on w"
+    assert str(raised.value) == (
+        "pod p: expected: goes on undisturbed; over after 2.0 s\n"
+        "  where: pod p\n"
+        "  seen:  Failed; before: Running, on w\n"
+        "  next:  look at what is there\n"
+        "         $ kubectl describe pod p --namespace ns"
+    )
 
 
-def disturb_by_restart(cluster: Cluster) -> None:
-    """Let its container be started again."""
-    cluster.pod(**{**RUNS, "containers": (running(restarts=1),)})
+def test_a_pod_that_does_not_run_cannot_go_on(cluster: Cluster, expect_pod: ExpectPod) -> None:
+    """What is to happen does not happen then."""
+    cluster.pod()
+    with pytest.raises(ExpectationFailed, match="is running and ready; not within 60 s"):
+        expect_pod().undisturbed().__enter__()
 
 
 def disturb_for_a_moment(cluster: Cluster) -> None:
@@ -245,7 +254,26 @@ def disturb_by_deletion(cluster: Cluster) -> None:
     cluster.pod(**RUNS)
 
 
-@pytest.mark.parametrize("disturb", [disturb_by_restart, disturb_for_a_moment, disturb_by_deletion])
+def becomes(**facts: Any) -> Callable[[Cluster], None]:  # noqa: ANN401 - any field
+    """Let it be as it is but for these fields."""
+    return lambda cluster: cluster.pod(**{**RUNS, **facts})
+
+
+DISTURBANCES: dict[str, Callable[[Cluster], None]] = {
+    "a restart": becomes(containers=(running(restarts=1),)),
+    "another container": becomes(containers=(replace(running(), id="containerd://other"),)),
+    "a container that ended": becomes(containers=(replace(running(), state="terminated"),)),
+    "a sidecar that restarted": becomes(init_containers=(running("sidecar", restarts=1),)),
+    "a failure": becomes(phase="Failed"),
+    "its end": becomes(phase="Succeeded"),
+    "another pod": becomes(uid="another"),
+    "its deletion that has begun": becomes(terminating=True),
+    "a moment": disturb_for_a_moment,
+    "its deletion": disturb_by_deletion,
+}
+
+
+@pytest.mark.parametrize("disturb", DISTURBANCES.values(), ids=DISTURBANCES)
 def test_what_happens_in_the_block_counts(
     cluster: Cluster, expect_pod: ExpectPod, disturb: Callable[[Cluster], None]
 ) -> None:
