@@ -120,9 +120,11 @@ class LabSession:
         """Where workers are at work on labs still, have them end, and wait until they have."""
         from lab.harness.pytest_plugin.ending import are_free  # noqa: PLC0415 - as above
 
-        if are_free(self.folder, 0):
+        workers = self.folder.pids()
+        # Without workers it is this process that has a lab still: pytest lets go of it next.
+        if not workers or are_free(self.folder, 0):
             return
-        for pid in self.folder.pids():
+        for pid in workers:
             try:
                 os.kill(pid, signal.SIGTERM)
             except ProcessLookupError:
