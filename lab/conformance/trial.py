@@ -120,8 +120,8 @@ class Trial:
         since = self.kubelet.registrations[self._accepted_before :]
         return next((each for each in reversed(since) if each.resource == self.resource), None)
 
-    def registered(self) -> PluginClient:
-        """Return the registration of a plugin that runs, which is started where none does.
+    def require_registration(self) -> None:
+        """Start a plugin where none runs, and wait until it is registered; it may end then.
 
         Raises `NotApplicable` where a fresh plugin does not register, and for ever after.
         """
@@ -132,6 +132,13 @@ class Trial:
         if not self.wait(self.accepted, self.limits.register):
             self._hopeless = f"the plugin is not registered: {self.why_not_accepted()}"
             raise NotApplicable(self._hopeless)
+
+    def registered(self) -> PluginClient:
+        """Return the registration of a plugin that runs, which is started where none does.
+
+        Raises `NotApplicable` as `require_registration`, and where the plugin does not stay.
+        """
+        self.require_registration()
         client = self.accepted()
         if client is None or self.process is None or self.process.has_ended:
             raise NotApplicable(f"the plugin does not stay: {self.end_of_plugin()}")

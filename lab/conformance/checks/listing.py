@@ -34,7 +34,8 @@ def shown(names: Iterable[str]) -> str:
 )
 def first_list(trial: Trial) -> str:
     """Wait for the first message on the kubelet's stream, however large."""
-    trial.registered()
+    # One that ends before anybody looks at it has failed, too.
+    trial.require_registration()
     message, call = trial.listed(), trial.stream()
     if message is None:
         error = call.error if call else ""

@@ -18,7 +18,9 @@ from lab.conformance.report import Report
 from lab.conformance.trial import Trial
 from lab.core.errors import Interrupted, NotReady
 from lab.core.progress import Progress
+from lab.embedded.kubelet.client import PluginClient
 from lab.embedded.kubelet.connection import PluginError
+from tests.unit.waiting import wait_until
 
 if TYPE_CHECKING:
     from lab.conformance.process import PluginProcess
@@ -107,6 +109,24 @@ def test_a_program_that_is_missing_is_named(examined: Examine) -> None:
 
 def test_a_plugin_that_ends_later_is_told_with_its_last_words(examined: Examine) -> None:
     """What it broke off would say less."""
+    report = examined(next(each for each in CHECKS if each.rule.id == "first-list"), argv=ENDS)
+    (failed,) = report.of(Verdict.FAILED)
+    assert failed.seen.startswith("it ended with exit code 5; ")
+
+
+def test_a_plugin_that_has_ended_before_it_is_looked_at_fails(
+    examined: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else one that ends fast enough would fail nothing."""
+    accepted = Trial.accepted
+
+    def seen_late(trial: Trial) -> PluginClient | None:
+        process = trial.process
+        if process and accepted(trial):
+            wait_until("the plugin has ended", lambda: process.has_ended, 20)
+        return accepted(trial)
+
+    monkeypatch.setattr(Trial, "accepted", seen_late)
     report = examined(next(each for each in CHECKS if each.rule.id == "first-list"), argv=ENDS)
     (failed,) = report.of(Verdict.FAILED)
     assert failed.seen.startswith("it ended with exit code 5; ")
