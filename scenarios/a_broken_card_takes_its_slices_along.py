@@ -28,7 +28,7 @@ def a_broken_card_takes_its_slices_along(lab: Lab) -> None:
     node, profile = lab.node("mixed-0"), "nvidia.com/mig-1g.10gb"
     holder = lab.submit(pod("holder", limits={profile: 1}))
     lab.expect(holder).running()
-    node.break_device(*lab.expect(holder).devices() or ())
+    node.break_device(*lab.expect(holder).devices())
     lab.expect(node).allocatable(1, profile).capacity(2, profile)
     lab.expect(node).keeps(1, "nvidia.com/mig-2g.20gb", lasting=1)
     node.break_device("mixed/0", xid=79)

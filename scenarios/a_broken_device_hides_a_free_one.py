@@ -24,7 +24,7 @@ def a_broken_device_hides_a_free_one(lab: Lab) -> None:
     node = lab.node()
     holder = lab.submit(pod("holder", limits={lab.resource: 1}))
     lab.expect(holder).running()
-    node.break_device(*lab.expect(holder).devices() or ())
+    node.break_device(*lab.expect(holder).devices())
     lab.expect(node).allocatable(1)
     lab.wait_for_scheduler(node)
     waiting = lab.submit(pod("waiting", limits={lab.resource: 1}))

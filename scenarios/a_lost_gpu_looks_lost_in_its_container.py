@@ -34,6 +34,6 @@ def a_lost_gpu_looks_lost_in_its_container(lab: Lab) -> None:
     worker = lab.submit(pod("worker", limits={lab.resource: 1}, node=node.name, script=WATCH))
     lab.expect(worker).running().logs("GPU 0: NVIDIA H100")
     with lab.expect(worker).undisturbed():
-        node.break_device(*lab.expect(worker).devices() or (), xid=79)
+        node.break_device(*lab.expect(worker).devices(), xid=79)
         lab.expect(node).allocatable(7)
         lab.expect(worker).logs("GPU is lost").running()

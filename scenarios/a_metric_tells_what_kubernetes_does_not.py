@@ -29,7 +29,7 @@ def a_metric_tells_what_kubernetes_does_not(lab: Lab) -> None:
     node = lab.node("l4-0")
     worker = lab.submit(pod("worker", limits={GPU: 1}, node=node.name))
     lab.expect(worker).running()
-    (held,) = lab.expect(worker).devices() or ()
+    (held,) = lab.expect(worker).devices()
     node.break_device(held, xid=31)
     lab.expect(node).metric(XID, 31, UUID=held, pod="worker").keeps(2, GPU, lasting=2)
     lab.expect(node).metric("DCGM_FI_DEV_GPU_TEMP", "> 0", UUID=held)

@@ -29,5 +29,5 @@ def a_mig_pod_sees_its_slice_only(lab: Lab) -> None:
     for each in (first, second):
         lab.expect(each).running().holds_devices(1).sees_only_its_devices()
         lab.expect(each).logs("GPU 0: NVIDIA A100").logs("MIG devices: 1")
-        for slice_ in lab.expect(each).devices() or ():
+        for slice_ in lab.expect(each).devices():
             lab.expect(each).logs(f"UUID: {slice_}")

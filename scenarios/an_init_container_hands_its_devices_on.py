@@ -34,5 +34,5 @@ def an_init_container_hands_its_devices_on(lab: Lab) -> None:
         )
     )
     lab.expect(both).running().holds_devices(8, container="main")
-    for device in lab.expect(both).devices(container="main") or ():
+    for device in lab.expect(both).devices(container="main"):
         lab.expect(both).logs(device, container="init")

@@ -35,5 +35,5 @@ def cdi_devices_come_by_name(lab: Lab) -> None:
     node = lab.node("l4-0")
     one = lab.submit(pod("one", limits={lab.resource: 1}, node=node.name, script=SHOW))
     lab.expect(one).running().logs("variable: void\n").logs("files: 1\n").logs("control file")
-    for uuid in lab.expect(one).devices() or ():
+    for uuid in lab.expect(one).devices():
         lab.expect(node).answered("Allocate", f"k8s.device-plugin.nvidia.com/gpu={uuid}")

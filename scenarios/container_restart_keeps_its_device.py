@@ -25,7 +25,7 @@ def container_restart_keeps_its_device(lab: Lab) -> None:
     node = lab.node()
     brief = lab.submit(pod("brief", limits={lab.resource: 1}, script=BRIEF))
     lab.expect(brief).running()
-    (device,) = lab.expect(brief).devices() or ()
+    (device,) = lab.expect(brief).devices()
     asked = len(node.calls("Allocate"))
     lab.expect(brief).restarted(2)
     lab.expect(brief).logs(device)

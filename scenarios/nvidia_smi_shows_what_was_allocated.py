@@ -30,5 +30,5 @@ def nvidia_smi_shows_what_was_allocated(lab: Lab) -> None:
     """
     two = lab.submit(pod("two", limits={lab.resource: 2}, node=lab.node("h100-0").name, script=SMI))
     lab.expect(two).running().holds_devices(2).logs("cards: 2\n").logs("files: 2\n")
-    for uuid in lab.expect(two).devices() or ():
+    for uuid in lab.expect(two).devices():
         lab.expect(two).logs(f"(UUID: {uuid})")

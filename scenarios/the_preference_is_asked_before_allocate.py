@@ -29,5 +29,5 @@ def the_preference_is_asked_before_allocate(lab: Lab) -> None:
     lab.expect(two).running().holds_devices(2).on_numa_nodes(1)
     lab.expect(node).asked("GetPreferredAllocation", before[0] + 1).asked("Allocate", before[1] + 1)
     lab.expect(node).asked_before("GetPreferredAllocation", "Allocate")
-    for device in lab.expect(two).devices() or ():
+    for device in lab.expect(two).devices():
         lab.expect(node).answered("GetPreferredAllocation", device)

@@ -38,9 +38,9 @@ def three_vendors_side_by_side(lab: Lab) -> None:
     }
     for vendor, each in pods.items():
         lab.expect(each).running().on(lab.node(f"{vendor}-0").name).holds_devices(1)
-    (uuid,) = lab.expect(pods["nvidia"]).devices() or ()
+    (uuid,) = lab.expect(pods["nvidia"]).devices()
     lab.expect(pods["nvidia"]).logs(f"NVIDIA={uuid}. ASCEND=.")
     lab.expect(pods["amd"]).logs("NVIDIA=. ASCEND=.").logs("has /dev/kfd").logs("has /dev/dri/card")
-    (npu,) = lab.expect(pods["ascend"]).devices() or ()
+    (npu,) = lab.expect(pods["ascend"]).devices()
     number = npu.removeprefix("Ascend910-")
     lab.expect(pods["ascend"]).logs(f"NVIDIA=. ASCEND={number}.").logs(f"has /dev/davinci{number}")

@@ -25,7 +25,7 @@ def unhealthy_while_in_use(lab: Lab) -> None:
     node = lab.node()
     holder = lab.submit(pod("holder", limits={lab.resource: 1}))
     lab.expect(holder).running()
-    (broken,) = lab.expect(holder).devices() or ()
+    (broken,) = lab.expect(holder).devices()
     with lab.expect(holder).undisturbed(lasting=2):
         node.break_device(broken)
         lab.expect(node).allocatable(1).capacity(2)

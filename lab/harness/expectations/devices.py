@@ -34,12 +34,12 @@ class DeviceExpectation(OnePod):
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
-            mine = self.devices(resource) if is_up(pod) else None
+            mine = self._seen_now(pod, resource)
             if not mine:
                 return NotYet(f"it sees no device; {told(pod)}")
             for other in self.expecting.view.pods.all():
-                if other.name != pod.name and other.node == pod.node and is_up(other):
-                    theirs = visible_devices(self.client, other, resource) or ()
+                if other.name != pod.name and other.node == pod.node:
+                    theirs = self._seen_now(other, resource)
                     if shared := [each for each in mine if each in theirs]:
                         return Hopeless(f"{other.name} sees {_listed(shared)}, too")
             return MET
@@ -53,7 +53,7 @@ class DeviceExpectation(OnePod):
         __tracebackhide__ = True
 
         def judge(found: Sequence[str]) -> Sight:
-            theirs = other.devices(resource) or ()
+            theirs = self._seen_now(other.pod(), resource)
             if not found or not theirs:
                 return NotYet(f"{_listed(found)}; {other.name} sees {_listed(theirs)}")
             same = set(found) == set(theirs)
@@ -112,15 +112,29 @@ class DeviceExpectation(OnePod):
         what = f"has its devices on {count} NUMA nodes"
         return self._of_its_devices(what, judge, resource, container, within)
 
-    def devices(self, resource: str = "", *, container: str = "") -> tuple[str, ...] | None:
-        """Return the devices that a container was given, by their names; None where it is not up.
+    def devices(
+        self, resource: str = "", *, container: str = "", within: float = 60
+    ) -> tuple[str, ...]:
+        """Return the devices that a container was given, by their names: one at least.
 
-        Of the one resource that it has, or of the one that is named.
+        Of the one resource that it has, or of the one that is named. Waits until the container
+        is up.
         """
-        found = self.pod()
-        if found is None or not is_up(found):
-            return None
-        return visible_devices(self.client, found, resource, container=container)
+        __tracebackhide__ = True
+        held: list[str] = []
+
+        def judge(found: Sequence[str]) -> Sight:
+            held[:] = found
+            return MET if found else Hopeless("it holds none")
+
+        self._of_its_devices("holds devices", judge, resource, container, within)
+        return tuple(held)
+
+    def _seen_now(self, pod: Pod | None, resource: str) -> tuple[str, ...]:
+        """Return the devices that a pod sees, none where it is not up."""
+        if pod is None or not is_up(pod):
+            return ()
+        return visible_devices(self.client, pod, resource) or ()
 
     def _of_its_devices(
         self,

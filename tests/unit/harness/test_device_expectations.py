@@ -108,3 +108,34 @@ def test_the_report_tells_where_each_device_is(
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().on_numa_nodes(1)
     assert raised.value.seen == "GPU-1 on 0, GPU-2 on 1"
+
+
+def test_devices_are_returned_by_their_names(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """Of the container that is asked for."""
+    cluster.pod(**BOTH)
+    give(inside, p="GPU-1,GPU-2", p_second="GPU-3")
+    assert expect_pod().devices() == ("GPU-1", "GPU-2")
+    assert expect_pod().devices(container="second") == ("GPU-3",)
+
+
+def test_devices_are_returned_as_soon_as_the_pod_is_up(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """Whoever breaks them need not wait by themselves before."""
+    cluster.pod("p", phase="Pending")
+    cluster.clock.at(5, lambda: cluster.pod("p", **RUNS))
+    give(inside, p="GPU-1")
+    assert expect_pod().devices() == ("GPU-1",)
+
+
+def test_a_pod_without_devices_has_none_to_return(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """A test that goes through them would else pass for want of any."""
+    cluster.pod(**RUNS)
+    give(inside, p="")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().devices()
+    assert (raised.value.awaited, raised.value.seen) == ("holds devices", "it holds none")
