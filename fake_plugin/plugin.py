@@ -1,5 +1,6 @@
 """The whole plugin of one node: from what the fleet gives to the node to threads that serve it."""
 
+import os
 import threading
 from dataclasses import replace
 from functools import cached_property
@@ -128,7 +129,14 @@ class Plugin:
         from fake_plugin.control.node import Node  # noqa: PLC0415 - see above
         from fake_plugin.control.opening import open_control  # noqa: PLC0415
 
-        node = Node(self.inventory, self.switchboard, self.script, readiness, self.remove_socket)
+        node = Node(
+            self.inventory,
+            self.switchboard,
+            self.script,
+            readiness,
+            self.remove_socket,
+            end=os._exit,
+        )
         return open_control(config.control, config.token_file, node, self._metrics)
 
     def _tools_of(self, config: Config) -> "Toolbox | None":

@@ -13,7 +13,6 @@ from lab.harness import Lab, pod, scenario
     kubelet 按 Pod 重新对账，那个设备没有丢，等 plugin 回来照样分配。
     """,
     tags=("allocate", "restart"),
-    needs=("run",),
 )
 def plugin_killed_in_allocate(lab: Lab) -> None:
     """The kubelet sees a gRPC error, which is to it what a refusal is: the pod is Failed.

@@ -23,12 +23,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer, in pieces: that about 20 000 devices is never whole in memory."""
+    """The answer, in pieces: that about 20 000 devices is never whole in memory.
+
+    `afterwards` is done once it has been written, or the caller has gone.
+    """
 
     pieces: Iterable[bytes]
     status: HTTPStatus = HTTPStatus.OK
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
+    afterwards: Callable[[], None] | None = None
 
 
 def answer(

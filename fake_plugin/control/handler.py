@@ -72,15 +72,22 @@ class Handler(BaseHTTPRequestHandler):
         if self._unread == 0:
             self.server.heard(self.connection)
         found = self._answer()
-        if isinstance(found.pieces, Sequence):
-            self._reply(found)
-        else:
-            with self.server.answering_long() as room:
-                self._reply(found if room else _refused(_TOO_MANY))
+        try:
+            self._reply_in_turn(found)
+        finally:
+            if found.afterwards:
+                found.afterwards()
         self._linger()
 
     # The names are those of http.server.
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815 - see above
+
+    def _reply_in_turn(self, found: Answer) -> None:
+        if isinstance(found.pieces, Sequence):
+            self._reply(found)
+            return
+        with self.server.answering_long() as room:
+            self._reply(found if room else _refused(_TOO_MANY))
 
     def _reply(self, found: Answer) -> None:
         is_whole = isinstance(found.pieces, Sequence)

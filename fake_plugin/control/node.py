@@ -17,7 +17,8 @@ from fake_plugin.serving.readiness import Readiness
 class Node:
     """The parts of the plugin that serves a node.
 
-    `remove_socket` removes that of a resource, and returns False where there is none.
+    `remove_socket` removes that of a resource, and returns False where there is none. `end` ends
+    the process with an exit code, at once.
     """
 
     inventory: Inventory
@@ -25,6 +26,7 @@ class Node:
     script: Script
     readiness: Readiness
     remove_socket: Callable[[str], bool]
+    end: Callable[[int], None]
     #: One change at a time: what a call has checked still holds when it makes its change.
     turn: threading.Lock = field(default_factory=threading.Lock)
 

@@ -1,6 +1,7 @@
 """Which path does what; who may; and how that which is wrong is told."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
@@ -17,6 +18,9 @@ from fake_plugin.log import say
 from fake_plugin.shortening import cut
 
 _MOST_LINES: Final = 1000
+#: Of a process that was killed, by the kernel where memory has run out.
+_KILLED: Final = 137
+_MOST_EXIT_CODE: Final = 255
 
 Route: TypeAlias = Callable[[Node, Request], Answer]
 
@@ -76,6 +80,14 @@ def _remove_socket(node: Node, body: Body) -> Json:
     return {"removed": resource}
 
 
+def _crash(node: Node, request: Request) -> Answer:
+    """Have the plugin end as if it were killed: nothing is tidied up, and no stream is ended."""
+    body = Body.parse(request.body())
+    body.only("exitCode")
+    code = body.number("exitCode", least=0, most=_MOST_EXIT_CODE, default=_KILLED)
+    return replace(answer({"exitCode": code}), afterwards=lambda: node.end(code))
+
+
 def _clear(node: Node, _: Request) -> Answer:
     # The flaps first, or one of them would break again what is mended here.
     flaps = node.script.clear()
@@ -117,6 +129,7 @@ ROUTES: Final[Mapping[str, Mapping[str, Route]]] = {
     },
     "/v1/faults/*": {"DELETE": _remove_fault},
     "/v1/sockets/remove": {"POST": _told(_remove_socket)},
+    "/v1/crash": {"POST": _crash},
     "/v1/journal": {"GET": _journal},
     "/v1/clear": {"POST": _clear},
 }

@@ -2,7 +2,7 @@
 
 import click
 
-from lab.cli.inject.calls import fault, remove_socket
+from lab.cli.inject.calls import crash, fault, remove_socket
 from lab.cli.inject.cards import add, plug, unplug
 from lab.cli.inject.health import flap, healthy, unhealthy
 from lab.cli.inject.overview import clear, list_all
@@ -26,6 +26,7 @@ for command in (
     add,
     fault,
     remove_socket,
+    crash,
     list_all,
     clear,
 ):

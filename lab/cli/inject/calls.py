@@ -1,4 +1,4 @@
-"""`gpulab inject fault` and `remove-socket`."""
+"""`gpulab inject fault`, `remove-socket` and `crash`."""
 
 from typing import TYPE_CHECKING, Unpack
 
@@ -56,4 +56,22 @@ def remove_socket(resource: str, node: tuple[str, ...], name: str, output: str) 
     Session(name, node, output).ask(
         lambda plugin: plugin.remove_socket(resource),
         lambda done: f"removed the socket of {done.removed}",
+    )
+
+
+@click.command()
+@click.option(
+    "--exit-code",
+    type=click.IntRange(0, 255),
+    default=137,
+    show_default=True,
+    metavar="CODE",
+    help="What the process ends with.",
+)
+@on_nodes
+def crash(exit_code: int, node: tuple[str, ...], name: str, output: str) -> None:
+    """End the plugin's process as if it were killed: the kubelet starts its container again."""
+    Session(name, node, output).ask(
+        lambda plugin: plugin.crash(exit_code),
+        lambda done: f"the plugin has ended with exit code {done.exit_code}",
     )

@@ -7,6 +7,7 @@ from typing import Unpack
 from fake_plugin.faults.fault import Call, Fault
 from lab.cluster.plugin.api import PluginApi
 from lab.cluster.plugin.cards import CardsAdded, CardsMoved
+from lab.cluster.plugin.crash import Crashed
 from lab.cluster.plugin.faults import Effect, fault
 from lab.cluster.plugin.health import HealthChange, HealthChanged, Reason, Scripted, breakage
 from lab.cluster.plugin.journal import MOST, Journal
@@ -83,6 +84,10 @@ class NodePlugin:
     def remove_socket(self, resource: str) -> SocketRemoved:
         """Remove the socket of a resource from under its plugin."""
         return self.api.post("/v1/sockets/remove", SocketRemoved, {"resource": resource})
+
+    def crash(self, exit_code: int = 137) -> Crashed:
+        """End the plugin's process where it stands: its sockets stay, and calls break off."""
+        return self.api.post("/v1/crash", Crashed, {"exitCode": exit_code})
 
     def clear(self) -> Cleared:
         """Mend everything, end flaps, remove all rules, and plug as many cards as the fleet says.

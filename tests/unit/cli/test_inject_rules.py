@@ -57,6 +57,16 @@ def test_a_socket_is_removed(plugins: tuple[Plugin, Plugin], capsys: Output) -> 
     assert f"npu-0 (t-lab-worker2): removed the socket of {NPU}\n" in capsys.readouterr().out
 
 
+def test_a_plugin_crashes(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:
+    """As if the kernel had killed it, unless another exit code is asked for."""
+    assert inject("crash", "--node", "npu-0") == 0
+    assert inject("crash", "--node", "nvidia-0", "--exit-code", "2") == 0
+    assert [each.ended for each in plugins] == [[2], [137]]
+    assert capsys.readouterr().out.startswith(
+        "npu-0 (t-lab-worker2): the plugin has ended with exit code 137\n"
+    )
+
+
 def test_what_goes_wrong_is_listed(plugins: tuple[Plugin, Plugin], capsys: Output) -> None:
     """Per node: devices, cards, flaps and rules; or that there is nothing."""
     chips = plugins[1].node

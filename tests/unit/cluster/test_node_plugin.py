@@ -103,6 +103,13 @@ def test_a_socket_is_removed(node_plugin: NodePlugin) -> None:
         node_plugin.remove_socket("a.b/c")
 
 
+def test_a_plugin_crashes(node_plugin: NodePlugin, plugin: Plugin) -> None:
+    """It answers before, so that no error is told of what was asked for."""
+    assert node_plugin.crash().exit_code == 137
+    assert node_plugin.crash(2).exit_code == 2
+    assert plugin.ended == [137, 2]
+
+
 def test_everything_is_cleared(node_plugin: NodePlugin) -> None:
     """And is as the fleet says then."""
     assert node_plugin.overview() == ORDINARY

@@ -168,7 +168,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
         record.answer = resource.offer.answer(resource.devices[:1])
     with board.journal.recording(Record("ListAndWatch", resource.name, Empty())) as record:
         board.journal.sent(record, resource.listing().message)
-        yield Node(inventory, board, script, readiness, lambda _: True)
+        yield Node(inventory, board, script, readiness, lambda _: True, print)
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 """The plugin as a process: its options, signals, exit codes and what it leaves behind."""
 
+import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +14,7 @@ import pytest
 
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE
+from tests.unit.fake_plugin.control.conftest import TOKEN
 from tests.unit.fake_plugin.kubelet import sockets_told, wait_for_devices, wait_until
 
 FLEET = f"""\
@@ -54,6 +57,14 @@ def start_child(folder: Path, tmp_path: Path) -> Iterator[StartChild]:
     for child in children:
         child.kill()
         child.wait()
+
+
+def post(address: str, path: str, body: object) -> object:
+    """Call the control API of a plugin; return what it has answered."""
+    connection = http.client.HTTPConnection(address, timeout=10)
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    connection.request("POST", path, json.dumps(body), headers)
+    return json.loads(connection.getresponse().read())
 
 
 def logged(tmp_path: Path) -> list[dict[str, object]]:
@@ -112,6 +123,26 @@ def test_devices_are_the_same_after_a_kill(
     assert after.devices == before.devices
     assert [path.name for path in kubelet.folder.glob("gpulab-*")] == [after.request.endpoint]
     assert "leftover-removed" in events_of(tmp_path)
+
+
+def test_a_crash_on_command_is_answered_first_and_leaves_what_a_kill_leaves(
+    kubelet: DeviceManager, start_child: StartChild, tmp_path: Path
+) -> None:
+    """Its socket stays, no stream is ended in order, and the next plugin has the same devices."""
+    (tmp_path / "token").write_text(TOKEN)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    child = start_child(f"--control={address}", f"--token-file={tmp_path / 'token'}")
+    before = wait_for_devices(kubelet, RESOURCE, 8)
+    wait_until("the API", lambda: "control-listening" in events_of(tmp_path))
+    assert post(address, "/v1/crash", {"exitCode": 3}) == {"exitCode": 3}
+    assert child.wait(10) == 3
+    assert before.ended.wait(5)
+    assert [path.name for path in kubelet.folder.glob("gpulab-*")] == [before.request.endpoint]
+    assert not {"stopping", "stream-ended", "stopped"} & {*events_of(tmp_path)}
+    start_child()
+    wait_until("the next plugin", lambda: len(kubelet.registrations) == 2)
+    assert wait_for_devices(kubelet, RESOURCE, 8).devices == before.devices
 
 
 def test_a_node_without_a_pool_waits_for_the_end(

@@ -22,7 +22,10 @@ TOKEN = "of-the-lab-0123456789"  # noqa: S105 - of a lab that is none
 
 
 class Plugin:
-    """A node with what a plan gives to it; `node` is what the API acts on."""
+    """A node with what a plan gives to it; `node` is what the API acts on.
+
+    It goes on where a process would have ended, with these exit codes in `ended`.
+    """
 
     def __init__(self, name: str, plan: Plan, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
@@ -33,7 +36,8 @@ class Plugin:
         for each in names:
             readiness.set_ready(each, ready=True)
         script = Script(inventory.board)
-        self.node = Node(inventory, Switchboard(), script, readiness, bool)
+        self.ended: list[int] = []
+        self.node = Node(inventory, Switchboard(), script, readiness, bool, end=self.ended.append)
         metrics = Metrics(Endpoint(inventory))
         self._routes = Routes(self.node, TokenFile(folder / "token"), metrics.answer)
 
@@ -58,4 +62,7 @@ class Plugin:
             found = self._routes.answer(request)
         except Refusal as refusal:
             return int(refusal.status), json.dumps(refusal.as_json()).encode()
-        return int(found.status), b"".join(found.pieces)
+        content = b"".join(found.pieces)
+        if found.afterwards:
+            found.afterwards()
+        return int(found.status), content

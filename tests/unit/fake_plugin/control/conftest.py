@@ -79,13 +79,19 @@ def sockets() -> Sockets:
 
 
 @pytest.fixture
-def node(plan: Plan, sockets: Sockets, tmp_path: Path) -> Iterator[Node]:
+def ended() -> list[int]:
+    """Return the exit codes that the plugin would have ended with."""
+    return []
+
+
+@pytest.fixture
+def node(plan: Plan, sockets: Sockets, ended: list[int], tmp_path: Path) -> Iterator[Node]:
     """Return a node with three GPUs and two plain devices."""
     inventory = Inventory.load(tmp_path, "worker", plan)
     script = Script(inventory.board)
     script.start()
     readiness = Readiness([GPU, PLAIN])
-    yield Node(inventory, Switchboard(), script, readiness, sockets.remove)
+    yield Node(inventory, Switchboard(), script, readiness, sockets.remove, ended.append)
     script.stop()
 
 
@@ -110,7 +116,10 @@ def call(routes: Routes) -> Call:
             answer = routes.answer(request)
         except Refusal as refusal:
             return Told(refusal.status, refusal.as_json())
-        return Told(HTTPStatus(answer.status), json.loads(b"".join(answer.pieces)))
+        told = Told(HTTPStatus(answer.status), json.loads(b"".join(answer.pieces)))
+        if answer.afterwards:
+            answer.afterwards()
+        return told
 
     return told
 
