@@ -5,21 +5,30 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
+from lab.core.errors import Interrupted
+
 
 class Afterwards:
     """Undoes what was done inside its block, the latest first, all of it whatever fails.
 
-    The last error of those is raised; the others are its context.
+    The last error of those is raised; the others are its context. Nothing more is done then: what a
+    test that hangs goes on to do when it is over would be done to the next one.
     """
 
     def __init__(self) -> None:
         self._stack = ExitStack()
         self._keys: set[tuple[str, ...]] = set()
+        self._over = False
         #: Whether everything stays as it is.
         self.left = False
 
     def once(self, *key: str, undo: Callable[[], object]) -> None:
-        """Have something undone, unless something of this key already is to be."""
+        """Have something undone, unless something of this key already is to be.
+
+        Called before it is done; raises `Interrupted` where the block has ended.
+        """
+        if self._over:
+            raise Interrupted("the test is over")
         if key not in self._keys:
             self._keys.add(key)
             self._stack.callback(undo)
@@ -39,4 +48,5 @@ class Afterwards:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._over = True
         self._stack.__exit__(kind, error, traceback)

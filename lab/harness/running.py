@@ -94,8 +94,8 @@ def within_deadline(scenario: Scenario, lab: Lab) -> None:
         late = thread.is_alive()
         where = _place_of(thread, scenario) if late else ""
     finally:
-        with lab.view.ended():
-            thread.join(_ENDING_SECONDS)
+        lab.view.end(thread)
+        thread.join(_ENDING_SECONDS)
     if late:
         raise TimedOut(
             f"the scenario {scenario.name!r} did not end within {scenario.deadline:g} s",

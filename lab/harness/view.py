@@ -52,8 +52,8 @@ class View:
     plugins: Informer[Pod]
     pods: Informer[Pod]
     events: Informer[Event]
-    #: Set by who wants the waits of another thread to end.
-    ending: threading.Event = field(default_factory=threading.Event)
+    #: Whose waits are over for good.
+    ended: set[threading.Thread] = field(default_factory=set)
     waiting: Waiting = field(default_factory=Waiting)
 
     def until(self, look: Callable[[], Sight], within: float) -> Outcome:
@@ -88,16 +88,11 @@ class View:
             what = f"{otherwise} within {within:g} s"
             raise error(what, where=where, seen=outcome.seen, remedy=remedy, commands=commands)
 
-    @contextmanager
-    def ended(self) -> Iterator[None]:
-        """Let waits of other threads raise `Interrupted` inside the block."""
-        self.ending.set()
+    def end(self, thread: threading.Thread) -> None:
+        """Let all waits of a thread raise `Interrupted`, from the one on that it is in."""
+        self.ended.add(thread)
         with self.changes.condition:
             self.changes.condition.notify_all()
-        try:
-            yield
-        finally:
-            self.ending.clear()
 
     def _look(
         self, look: Callable[[], Sight], seconds: float, is_settled: Callable[[Sight], bool]
@@ -105,6 +100,8 @@ class View:
         """Look until it is settled or the seconds are over, with eyes on the cluster at the end."""
         started = self.clock.now()
         while True:
+            if threading.current_thread() in self.ended:
+                raise Interrupted("told to end")
             seen = self.changes.last
             sight = look()
             waited = self.clock.now() - started
@@ -124,8 +121,6 @@ class View:
         return next((each.error for each in watched if each.error), None)
 
     def _wait_for_change(self, seen: int, seconds: float) -> None:
-        if self.ending.is_set():
-            raise Interrupted("told to end")
         with self.changes.condition:
             if self.changes.last == seen:
                 self.clock.wait(self.changes.condition, seconds)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from lab.core.errors import CheckFailed, TimedOut
+from lab.core.errors import CheckFailed, Interrupted, TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
 from lab.harness.running import as_it_was, within_deadline
 from lab.harness.scenario import Scenario, scenario
-from lab.harness.sight import NotYet
+from lab.harness.sight import MET, NotYet
 from tests.unit.harness.cluster import GPU, Cluster, a_pod, running
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def lab(cluster: Cluster) -> Lab:
     cluster.plugins.put(plugin, "plugin", "kube-system")
     record = SimpleNamespace(name="t")
     found = cast("RunningLab", SimpleNamespace(record=record))
-    return Lab(found, Fleet.default(), "ns", cluster.view)
+    return Lab(found, Fleet.default().placed_on(("w",)), "ns", cluster.view)
 
 
 def a_scenario(body: Body, deadline: float = 60) -> Scenario:
@@ -71,6 +71,31 @@ def test_a_wait_that_does_not_end_is_ended(lab: Lab) -> None:
     assert raised.value.where.startswith(f"{__file__}:")
     assert raised.value.where.endswith('lab.view.until(lambda: NotYet("nothing"), 1e9)')
     assert raised.value.commands == ("gpulab run lesson --name t",)
+
+
+def test_a_scenario_that_goes_on_after_its_end_does_nothing_more(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hung where no wait of the lab's could be ended; the lab is another test's by then."""
+    monkeypatch.setattr("lab.harness.running._ENDING_SECONDS", 0.1)
+    goes_on, over = threading.Event(), threading.Event()
+    told: list[str] = []
+
+    def body(lab: Lab) -> None:
+        goes_on.wait(20)
+        for act in (lambda: lab.view.until(lambda: MET, 5), lambda: lab.node().plugin):
+            try:
+                act()
+            except Interrupted as error:
+                told.append(error.what)
+        over.set()
+
+    with pytest.raises(TimedOut) as raised, as_it_was(lab):
+        within_deadline(a_scenario(body, deadline=0.1), lab)
+    assert raised.value.where.endswith("goes_on.wait(20)")
+    goes_on.set()
+    assert over.wait(20)
+    assert told == ["told to end", "the test is over"]
 
 
 def test_waits_after_the_deadline_go_on(lab: Lab) -> None:
