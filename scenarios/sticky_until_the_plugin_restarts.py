@@ -6,10 +6,10 @@ from lab.harness import Lab, scenario
 @scenario(
     section="4.5.2",
     fleet="sticky-and-prepared",
-    en="To NVIDIA's older plugins a GPU that was unhealthy once stays so until they restart",
-    zh="旧版 NVIDIA plugin 一旦判定 GPU 不健康，修好了也要重启 plugin 才认",
+    en="To NVIDIA's plugin a GPU that was unhealthy once stays so until the plugin restarts",
+    zh="NVIDIA plugin 一旦判定 GPU 不健康，修好了也要重启 plugin 才认",
     zh_why="""
-    旧版 NVIDIA plugin 收到致命 Xid 就把卡标成 Unhealthy，但没有反过来的事件：没有人告诉它卡好了。
+    NVIDIA plugin 收到致命 Xid 就把卡标成 Unhealthy，但没有反过来的事件：没有人告诉它卡好了。
     所以换卡、复位之后 allocatable 还是少一个，后面再发多少次列表也一样。
     重启 plugin 的 Pod，它重新扫描，卡才回来。运维手册里要写上这一步。
     """,
@@ -18,8 +18,9 @@ from lab.harness import Lab, scenario
 def sticky_until_the_plugin_restarts(lab: Lab) -> None:
     """NVIDIA's plugin is told of failures by events of the driver, and no event tells of a repair.
 
-    So it is in older versions. Later lists call the card unhealthy, too; only a new start of the
-    plugin looks at all cards anew. Source: NVIDIA/k8s-device-plugin, internal/rm/health.go, #426.
+    Later lists call the card unhealthy, too; only a new start of the plugin looks at all cards
+    anew. A change that would have taken it back was not merged. Source: NVIDIA/k8s-device-plugin,
+    internal/plugin/server.go (ListAndWatch), #189, #426, #1211.
     """
     node = lab.node("sticky-0")
     node.break_device("sticky/0", xid=79)

@@ -4,8 +4,10 @@ from lab.harness import Lab, pod, scenario
 
 SHOW = """
 grep -q ' /usr/bin/nvidia-smi ' /proc/mounts && echo nvidia-smi is mounted
-echo libcudart: $(find / -xdev -name 'libcudart*' | wc -l)
-echo cgroup files of devices: $(ls /sys/fs/cgroup | grep -c '^devices\\.')
+echo libcudart: $(find /bin /etc /lib* /opt /usr /var -name 'libcudart*' 2>/dev/null | wc -l)
+[ -e /sys/fs/cgroup/cgroup.controllers ] && v2=1 || v2=0
+[ -e /sys/fs/cgroup/devices/devices.list ] && v1=1 || v1=0
+echo cgroup v2, or a list of devices: $((v2 + v1))
 exec sleep 86400
 """
 
@@ -35,4 +37,4 @@ def the_driver_is_mounted_and_cuda_is_not(lab: Lab) -> None:
         pod("one", limits={lab.resource: 1}, node=lab.node("h100-0").name, script=SHOW)
     )
     lab.expect(one).running().logs("nvidia-smi is mounted")
-    lab.expect(one).logs("libcudart: 0\n").logs("cgroup files of devices: 0\n")
+    lab.expect(one).logs("libcudart: 0\n").logs("cgroup v2, or a list of devices: 1\n")
