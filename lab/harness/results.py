@@ -20,7 +20,8 @@ _FILE: Final = "result.json"
 class Result:
     """What came of one test or scenario.
 
-    `titles` are by language, `report` is the text of its failure. `timelines` are those of its pods
+    `titles` are by language, `report` is the text of its failure, or why it was skipped; `backend`
+    and `kubernetes` are "" where nobody knows them then. `timelines` are those of its pods
     (see `lab.harness.timeline`), `files` those of its evidence, below the result's own folder.
     `options` are those of the command line that said which lab it has, to run it again.
     """

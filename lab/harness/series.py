@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lab.cluster.connection import ApiFailed
+from lab.core.clock import SystemClock
 from lab.core.errors import Interrupted, LabError, NotReady
 from lab.core.progress import Progress
 from lab.harness.collection import fleet_of
+from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.lacking import lacking
+from lab.harness.results import Result
 from lab.harness.running import run as run_scenario
 from lab.harness.scenario import Scenario
 from lab.harness.venue import Venue
@@ -77,8 +80,11 @@ class Series:
         started = time.monotonic()
         error = None
         try:
-            lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}")
+            lab = self._lab_for(scenario)
             if lab is None:
+                reason = self.skipped[scenario.name]
+                self.progress.note(f"{number} of {total} {scenario.name}: skipped: {reason}")
+                self._write_skipped(scenario, evidence.name)
                 return
             started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
@@ -103,8 +109,8 @@ class Series:
             self._require_cluster(number, total, error)
             self.failed(ended, error)
 
-    def _lab_for(self, scenario: Scenario, told: str) -> "RunningLab | None":
-        """Return the lab with the fleet of a scenario; None for one that it cannot serve."""
+    def _lab_for(self, scenario: Scenario) -> "RunningLab | None":
+        """Return the lab with the fleet of a scenario; None for one that is skipped."""
         # Where a lab is there already, no fleet is placed in vain.
         reason = self._lacking(scenario)
         if not reason:
@@ -116,8 +122,28 @@ class Series:
         if not reason:
             return self.venue.lab
         self.skipped[scenario.name] = reason
-        self.progress.note(f"{told}: skipped: {reason}")
         return None
+
+    def _write_skipped(self, scenario: Scenario, test: str) -> None:
+        """Write the result of a scenario of which nothing has run."""
+        lab = self.venue.lab
+        found = Result(
+            test=test,
+            verdict="skipped",
+            started=SystemClock().moment(),
+            seconds=0.0,
+            titles=scenario.titles,
+            section=scenario.section,
+            backend=lab.record.backend if lab else "",
+            kubernetes="",
+            report=self.skipped[scenario.name],
+            options=self.options,
+        )
+        folder = made_for(test, self.evidence)
+        try:
+            found.write(folder)
+        except OSError as error:
+            raise unwritable(folder, error) from error
 
     def _lacking(self, scenario: Scenario) -> str:
         return lacking(self.venue.lab, scenario.needs) if self.venue.lab else ""

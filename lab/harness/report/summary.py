@@ -4,9 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from lab.harness.report.again import commands
 from lab.harness.results import Result, Verdict
+
+#: What a result has for a backend or a version that nobody knew.
+_UNKNOWN: Final = frozenset({""})
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,8 @@ class Summary:
             {verdict: counted[verdict] for verdict in verdicts},
             min(each.started for each in results),
             max(each.started + timedelta(seconds=each.seconds) for each in results),
-            tuple(sorted({each.backend for each in results})),
-            tuple(sorted({each.kubernetes for each in results})),
+            tuple(sorted({each.backend for each in results} - _UNKNOWN)),
+            tuple(sorted({each.kubernetes for each in results} - _UNKNOWN)),
             tuple(commands(each for each in results if each.verdict == "failed")),
         )
 

@@ -15,6 +15,7 @@ from lab.cluster.record import LabFolder, Record
 from lab.core.errors import CheckFailed, Interrupted
 from lab.core.fleet import Fleet
 from lab.harness import collection, series, venue
+from lab.harness.results import results_in
 from lab.harness.scenario import Scenario, scenario
 from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
@@ -233,6 +234,22 @@ def test_what_the_lab_cannot_serve_is_skipped(labs: Labs, capsys: Output) -> Non
     assert f"c: skipped: {reason}" in shown.err
     assert "3 runs held, 1 did not, 1 scenario skipped; slowest: " in shown.err
     assert "place pair" not in labs.told
+
+
+def test_what_was_skipped_is_in_the_report(
+    labs: Labs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A colleague who reads it sees that it was not tried, and why."""
+    monkeypatch.chdir(tmp_path)
+    up(labs)
+    assert run(["run", "a", "c", "--name", "t"]) == 0
+    (found,) = results_in(tmp_path / "lab-evidence")
+    assert found.folder.name == "002-c"
+    assert (found.result.verdict, found.result.report, found.result.backend) == (
+        "skipped",
+        "the backend kind cannot restart here",
+        "kind",
+    )
 
 
 def test_where_nothing_can_run_that_is_the_error(labs: Labs, capsys: Output) -> None:
