@@ -150,8 +150,9 @@ def _run(  # noqa: PLR0913 - what was asked for, in parts
     *,
     keep: bool,
 ) -> None:
-    from lab.cli.ran import conclude, print_json
+    from lab.cli.ran import conclude, print_json, summary
     from lab.cli.site import this_site
+    from lab.core.errors import LabError
     from lab.harness.series import Series
     from lab.harness.venue import venue_for
 
@@ -161,6 +162,11 @@ def _run(  # noqa: PLR0913 - what was asked for, in parts
         series = Series(venue, site.progress, evidence, asked.tell, asked.options)
         try:
             series.run(wanted)
+        except LabError:
+            # The error is of the run as a whole: what held until then is told before it.
+            if series.ended:
+                click.echo(summary(series), err=True)
+            raise
         finally:
             if output == "json":
                 print_json(series)

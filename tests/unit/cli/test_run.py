@@ -316,6 +316,7 @@ def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None
     shown = capsys.readouterr()
     assert [each["ok"] for each in json.loads(shown.out)["scenarios"]] == [True, False]
     assert "not so" not in shown.err
+    assert "\n1 run held, 1 did not; slowest: " in f"\n{shown.err}"
     assert shown.err.endswith(
         "error: the cluster of the lab 't' was lost in scenario 2 of 4, 'b'\n"
         f"  where: {labs.state}/t/kubeconfig\n"
