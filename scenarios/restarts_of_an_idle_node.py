@@ -23,10 +23,12 @@ def restarts_of_an_idle_node(lab: Lab) -> None:
     its allocatable. Compare kubernetes/kubernetes#125579 for a node that was not.
     """
     node = lab.node()
+    options = "GetDevicePluginOptions"
+    asked = len(node.calls(options))
+    node.restart_kubelet()
+    lab.expect(node).asked(options, asked + 1, within=30).allocatable(2).capacity(2)
     for restart in (node.restart, node.restart_plugin, node.kill_plugin, lab.roll_out_plugins):
         restart()
         lab.expect(node).allocatable(2, within=90).capacity(2)
-    node.restart_kubelet()
-    lab.expect(node).asked("GetDevicePluginOptions", 2, within=30).allocatable(2).capacity(2)
     user = lab.submit(pod("user", limits={lab.resource: 2}))
     lab.expect(user).running().holds_devices(2)

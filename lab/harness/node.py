@@ -152,10 +152,11 @@ class NodeHandle(Machine):
         """End the plugin's process as if it were killed, and wait until it serves the node again.
 
         Its sockets stay, and calls break off. The kubelet starts its container again in the same
-        pod, each time later than the last.
+        pod, each time later than the last: a new pod takes its place when the test is over.
         """
         (before,) = self._plugin_pods()
-        self.plugin.crash()
+        self.afterwards.once("killed", self.name, undo=self.restart_plugin)
+        self.reading.crash()
 
         def look() -> Sight:
             (now,) = self._plugin_pods()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -100,6 +101,18 @@ def test_a_kill_ends_with_the_same_pod_started_again(node: Node, handle: NodeHan
     node.cluster.clock.at(3, lambda: node.plugin("old", restarts=1))
     handle.kill_plugin()
     assert (node.asked, node.cluster.clock.now()) == (["crash"], 3)
+
+
+@pytest.mark.usefixtures("crashes")
+def test_a_killed_plugin_is_replaced_after_the_test(node: Node, lab: Lab) -> None:
+    """Once: the next test's kill would else wait for as long as the kubelet holds off by then."""
+    with lab.afterwards:
+        for restarts, second in ((1, 1), (2, 2)):
+            node.cluster.clock.at(second, partial(node.plugin, "old", restarts=restarts))
+            lab.node().kill_plugin()
+        node.cluster.clock.at(3, partial(node.plugin, "new"))
+        node.asked.clear()
+    assert node.asked == ["delete old"]
 
 
 @pytest.mark.usefixtures("crashes")
