@@ -12,7 +12,8 @@ from lab.harness import Lab, pod, scenario
     换了切法，plugin 注册的就是新的资源名；旧名字没人再上报，kubelet 下一次写 status 时
     allocatable 变成 0，capacity 要等 5 分钟的宽限期过去才归零，
     而这个键会一直留在节点上，除非有人去改 status。
-    监控和脚本要认「0」，不能认「键不存在」。申请旧规格的 Pod 会一直 Pending，不会自动改用新规格。
+    监控和脚本要认「0」，不能认「键不存在」。申请旧规格的 Pod 会一直 Pending，不会自动改用新规格；
+    而在 status 更新之前就被调度过来的，会被 kubelet 拒绝，直接 Failed。
     """,
     tags=("mig", "registration"),
 )
@@ -21,7 +22,8 @@ def cutting_a_card_anew(lab: Lab) -> None:
 
     None can be given out any more, and the node's next status says so; the capacity is 0 after five
     minutes of grace, and the key stays until somebody patches the node's status. So what waits for
-    it to be absent waits for ever. Sources: kubernetes/kubernetes#52510,
+    it to be absent waits for ever. A pod that is bound before that status has failed for good.
+    Sources: kubernetes/kubernetes#52510,
     NVIDIA/k8s-device-plugin#728.
     """
     old, new = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-3g.40gb"
