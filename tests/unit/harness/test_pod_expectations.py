@@ -306,6 +306,20 @@ def test_what_was_before_is_not_held_against_it(cluster: Cluster, expect_pod: Ex
     assert cluster.clock.now() == pytest.approx(5)
 
 
+def test_what_becomes_of_another_pod_is_not_held_against_it(
+    cluster: Cluster, expect_pod: ExpectPod
+) -> None:
+    """Neither when it is to be undisturbed, nor when it is never to be so."""
+    cluster.pod(**RUNS)
+    cluster.pod("other", **RUNS)
+    for second in (1, 3):
+        cluster.clock.at(second, lambda: cluster.pod("other", phase="Failed"))
+    with expect_pod().undisturbed(lasting=2):
+        pass
+    expect_pod().never("failed", lambda pod: pod.phase == "Failed", lasting=2)
+    assert cluster.clock.now() == pytest.approx(4)
+
+
 def test_devices_are_those_of_its_own_environment(
     cluster: Cluster, expect_pod: ExpectPod, inside: Inside
 ) -> None:
