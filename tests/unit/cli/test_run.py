@@ -328,6 +328,16 @@ def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None
     )
 
 
+@pytest.mark.parametrize("status", [0, 500, 503])
+def test_a_server_that_is_not_itself_is_lost(labs: Labs, status: int) -> None:
+    """One that answers with an error of its own can no more run a scenario than none at all."""
+    up(labs)
+    labs.away = ApiFailed("unavailable", status=status)
+    labs.acts["a"] = [fails]
+    assert run(["run", "a", "b", "--name", "t"]) == 3
+    assert labs.told[-1] == "run a"
+
+
 def test_a_server_that_refuses_is_not_lost(labs: Labs) -> None:
     """It answers, so the next scenario may hold."""
     up(labs)

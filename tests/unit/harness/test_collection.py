@@ -83,6 +83,14 @@ def test_a_seed_tells_the_order() -> None:
     assert sorted(each.name for each in first) == sorted(each.name for each in many)
 
 
+def test_a_seed_mixes_the_fleets_too() -> None:
+    """What holds after one fleet alone is found by that; each fleet is placed once still."""
+    many = [replace(too_much, name=f"s{each}", fleet=str(each // 2)) for each in range(12)]
+    orders = {tuple(each.fleet for each in ordered(many, 1, seed)) for seed in range(9)}
+    assert len(orders) > 1
+    assert all([*order[::2]] == [*order[1::2]] for order in orders)
+
+
 def test_every_scenario_has_a_fleet_that_loads() -> None:
     """And there are some."""
     found = collection.scenarios()

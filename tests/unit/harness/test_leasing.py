@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -201,15 +202,24 @@ def test_of_two_that_fail_side_by_side_one_is_told(
 
 
 def test_where_another_lab_could_not_be_made_a_test_waits_for_one(
-    leases: Callable[[int], Leases], maker: Made
+    leases: Callable[[int], Leases], maker: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One lab is slower than two, and better than none."""
-    with leases(2).lease(ONE, "first"):
-        maker.error = BROKEN
-        with suppress(NotReady), leases(2).lease(ONE, "second"):
-            pytest.fail("there is no second lab")
-    with leases(2).lease(ONE, "third") as lab:
-        assert lab == cast("RunningLab", "t-0")
+    waits = threading.Event()
+    monkeypatch.setattr("lab.harness.leasing.time.sleep", lambda _: waits.set())
+
+    def third() -> RunningLab:
+        with leases(2).lease(ONE, "third") as lab:
+            return lab
+
+    with ThreadPoolExecutor() as threads:
+        with leases(2).lease(ONE, "first"):
+            maker.error = BROKEN
+            with suppress(NotReady), leases(2).lease(ONE, "second"):
+                pytest.fail("there is no second lab")
+            asked = threads.submit(third)
+            assert waits.wait(20)
+        assert asked.result(20) == cast("RunningLab", "t-0")
 
 
 def test_labs_that_were_begun_are_taken_down(leases: Callable[[int], Leases], maker: Made) -> None:

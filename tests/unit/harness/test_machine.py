@@ -102,6 +102,24 @@ def test_a_plugin_that_does_not_register_again_is_told(machine: Machine, here: H
     assert raised.value.seen == f"not registered: {GPU}"
 
 
+def test_a_kubelet_that_was_stopped_runs_again_after_the_test(cluster: Cluster) -> None:
+    """However often it was stopped."""
+    done: list[str] = []
+
+    class Node(Machine):
+        @property
+        def _node(self) -> Any:  # noqa: ANN401 - stands for a node of the backend
+            return SimpleNamespace(
+                stop_kubelet=lambda: done.append("stop"), start_kubelet=lambda: done.append("start")
+            )
+
+    machine = Node(cast("RunningLab", None), cluster.view, Afterwards(), "w", ())
+    with machine.afterwards:
+        machine.stop_kubelet()
+        machine.stop_kubelet()
+    assert done == ["stop", "stop", "start"]
+
+
 @pytest.mark.parametrize("by_hand", [True, False])
 def test_a_hidden_file_comes_back(machine: Machine, tmp_path: Path, *, by_hand: bool) -> None:
     """By hand, or when the test is over; the second time does nothing."""

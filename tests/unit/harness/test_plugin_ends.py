@@ -1,6 +1,6 @@
 """How a test ends a node's plugin, and waits for what comes after it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
 from lab.harness.node import NodeHandle
-from lab.host.processes import Finished
+from lab.install.deployment import NODE_LABEL
 from tests.unit.harness.cluster import NAMESPACE, Cluster, a_pod, running
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ class Node:
         (key,) = sent["body"]["spec"]["template"]["metadata"]["annotations"]
         self.asked.append(f"{method} {path.rpartition('/')[2]} {key}")
 
-    def run(self, node: str, command: Sequence[str]) -> Finished:
-        """Answer as `crictl ps` does, whatever is run."""
-        self.asked.append(f"{node}: {' '.join(command)}")
-        return Finished(tuple(command), 0, "0f4abc\n", "", 0.0)
+    def label_node(self, name: str, labels: Mapping[str, str | None]) -> None:
+        """Take note of labels of the one node."""
+        assert name == "w"
+        self.asked += [f"{key}={value}" for key, value in labels.items()]
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def node(cluster: Cluster) -> Node:
 @pytest.fixture
 def lab(node: Node) -> Lab:
     """Return the lab of that one node, `w`."""
-    client = SimpleNamespace(delete=node.delete, connection=node)
+    client = SimpleNamespace(delete=node.delete, label_node=node.label_node, connection=node)
     running_lab = SimpleNamespace(
         client=client, access=node, record=SimpleNamespace(name="gpu-lab")
     )
@@ -139,6 +139,16 @@ def test_a_plugin_that_sees_no_repair_is_started_anew_after_the_test(
         assert lab.node().plugin is not None
         assert node.asked == []
     assert node.asked == ["clear", *restarts]
+
+
+def test_a_plugin_that_was_stopped_is_there_again_after_the_test(node: Node, lab: Lab) -> None:
+    """However often it was stopped; the DaemonSet goes by the node's label."""
+    node.cluster.clock.at(1, lambda: node.cluster.plugins.remove("old", "kube-system"))
+    with lab.afterwards:
+        lab.node().stop_plugin()
+        lab.node().stop_plugin()
+        node.cluster.clock.at(3, lambda: node.plugin("new"))
+    assert node.asked == [f"{NODE_LABEL}=None", f"{NODE_LABEL}=None", f"{NODE_LABEL}=true"]
 
 
 def test_a_call_that_hangs_is_waited_for(

@@ -1,0 +1,126 @@
+"""The namespace of a test, which is there for its block and goes with all that holds devices."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from lab.cluster.connection import ApiFailed, Json
+from lab.core.errors import CleanUpFailed, TimedOut
+from lab.core.fleet import Fleet
+from lab.harness.namespace import opened
+from lab.harness.view import View
+from tests.unit.harness.cluster import Cluster
+
+if TYPE_CHECKING:
+    from lab.install.status import RunningLab
+
+
+@dataclass
+class Server:
+    """An API server that takes note of what it is asked for."""
+
+    asked: list[str] = field(default_factory=list)
+    account: bool = True
+
+    def create(self, manifest: Json) -> None:
+        """Take note of a namespace."""
+        self.asked.append(f"create {manifest['metadata']['name']}")
+
+    def delete(self, manifest: Json) -> None:
+        """Take note of a namespace that goes."""
+        self.asked.append(f"delete {manifest['metadata']['name']}")
+
+    def get(self, path: str) -> None:
+        """Look for the service account."""
+        if not self.account:
+            raise ApiFailed("there is no such account", where=path, status=404)
+
+    def send(self, method: str, path: str, body: Json) -> None:
+        """Take note of pods that are to end."""
+        self.asked.append(f"{method} {path} {body}")
+
+
+@pytest.fixture
+def server() -> Server:
+    """Return the server."""
+    return Server()
+
+
+@pytest.fixture
+def running(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> "RunningLab":
+    """Return a lab on that server, whose cluster is seen without watches."""
+
+    @contextmanager
+    def viewing(*_: object) -> Iterator[View]:
+        yield cluster.view
+
+    monkeypatch.setattr("lab.harness.namespace.viewing", viewing)
+    client = SimpleNamespace(connection=server, create=server.create, delete=server.delete)
+    folder = SimpleNamespace(kubeconfig="kubeconfig")
+    found: Any = SimpleNamespace(client=client, folder=folder, deployed_fleet=Fleet.default)
+    return cast("RunningLab", found)
+
+
+GONE = ["create ns", "delete ns", "DELETE /api/v1/namespaces/ns/pods {'gracePeriodSeconds': 1}"]
+
+
+def test_it_has_gone_with_its_pods_when_the_block_has_ended(
+    running: "RunningLab", server: Server, cluster: Cluster
+) -> None:
+    """The next test may count on their devices."""
+    with opened(running, "ns") as lab:
+        assert (lab.namespace, server.asked) == ("ns", GONE[:1])
+        cluster.pod("holder")
+        cluster.clock.at(3, lambda: cluster.pods.remove("holder", "ns"))
+    assert (server.asked, cluster.clock.now()) == (GONE, 3)
+
+
+def test_it_goes_after_an_error_too(running: "RunningLab", server: Server) -> None:
+    """Which is the error that is told."""
+    with pytest.raises(ZeroDivisionError), opened(running, "ns"):
+        raise ZeroDivisionError
+    assert server.asked == GONE
+
+
+def test_pods_that_do_not_go_are_told(running: "RunningLab", cluster: Cluster) -> None:
+    """With what shows who holds them."""
+    with pytest.raises(CleanUpFailed) as raised, opened(running, "ns"):
+        cluster.pod("holder")
+    assert raised.value.what == "pods of a test did not go within 90 s"
+    assert raised.value.seen == "still there: holder"
+    assert raised.value.commands == (
+        "kubectl --kubeconfig kubeconfig describe pods --namespace ns",
+    )
+
+
+def test_it_stays_where_the_lab_is_left_as_it_is(running: "RunningLab", server: Server) -> None:
+    """Somebody wants to look at the pods."""
+    with opened(running, "ns") as lab:
+        lab.afterwards.leave()
+    assert server.asked == GONE[:1]
+
+
+def test_its_service_account_is_waited_for(
+    running: "RunningLab", server: Server, cluster: Cluster
+) -> None:
+    """Without it the API server refuses every pod."""
+    server.account = False
+    cluster.clock.at(2, lambda: setattr(server, "account", True))
+    with opened(running, "ns"):
+        assert cluster.clock.now() == 2
+
+
+def test_a_namespace_that_gets_no_account_is_told_and_removed(
+    running: "RunningLab", server: Server
+) -> None:
+    """A controller manager that does not run makes none."""
+    server.account = False
+    with pytest.raises(TimedOut) as raised, opened(running, "ns"):
+        pytest.fail("it is not usable")
+    assert raised.value.what == "the namespace was not usable within 30 s"
+    assert raised.value.seen == "it has no service account `default` yet"
+    assert server.asked == GONE
