@@ -1,4 +1,4 @@
-"""What a test does to a node's taints, and what its pods ask for."""
+"""What a test does to a node's taints and labels, and what its pods ask for."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -24,10 +24,15 @@ class Server:
 
     cluster: Cluster
     changes: list[Change] = field(default_factory=list)
+    labels: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
 
     def taint_node(self, name: str, key: str, value: str | None, effect: str) -> None:
         """Note it."""
         self.changes.append((name, key, value, effect))
+
+    def label_node(self, name: str, labels: dict[str, str | None]) -> None:
+        """Note it."""
+        self.labels.append((name, labels))
 
     def pods(self) -> tuple[Pod, ...]:
         """Return the pods of all nodes."""
@@ -64,6 +69,18 @@ def test_a_taint_that_was_set_is_gone_afterwards(node: NodeHandle, server: Serve
         node.taint("mine", "b", "NoExecute")
     values = [value for *_, value, _ in server.changes]
     assert values == ["a", None, "b", None]
+
+
+@pytest.mark.parametrize("before", [None, "theirs"])
+def test_a_label_is_afterwards_as_it_was(
+    node: NodeHandle, server: Server, before: str | None
+) -> None:
+    """Gone, or of the value that it had, however often it was set."""
+    server.cluster.node(labels={"key": before} if before else {})
+    with node.afterwards:
+        node.label("key", "a")
+        node.label("key", "b")
+    assert server.labels == [("w", {"key": each}) for each in ("a", "b", before)]
 
 
 def test_pods_that_have_ended_ask_for_nothing(node: NodeHandle, cluster: Cluster) -> None:

@@ -1,0 +1,78 @@
+"""What a test puts on a lab beside its pods, and that it has gone when the test is over."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from lab.cluster.connection import Json
+from lab.core.fleet import Fleet
+from lab.harness.guests import Host
+from lab.harness.lab import Lab
+from lab.harness.node import NodeHandle
+from tests.unit.harness.cluster import NAMESPACE, Cluster
+
+if TYPE_CHECKING:
+    from lab.install.status import RunningLab
+
+FIRST = Fleet.default().placed_on(("w",))
+OWN = "fake.example.com/device"
+
+
+def of_count(count: int) -> Fleet:
+    """Return the fleet with so many devices on its node."""
+    return replace(FIRST, pools=(replace(FIRST.pools[0], count=count),))
+
+
+@pytest.fixture
+def done() -> list[str]:
+    """Return what is done to the lab, in words."""
+    return []
+
+
+@pytest.fixture
+def lab(cluster: Cluster, done: list[str], monkeypatch: pytest.MonkeyPatch) -> Lab:
+    """Return a lab of one node that takes note of what is done to it."""
+
+    def create(manifest: Json) -> None:
+        done.append(f"create {manifest['metadata']['name']}")
+
+    def delete(manifest: Json) -> None:
+        done.append(f"delete {manifest['metadata']['name']}")
+
+    def place(_: object, fleet: Fleet, __: object) -> Fleet:
+        done.append(f"place {fleet.pools[0].count}")
+        return fleet
+
+    monkeypatch.setattr("lab.harness.lab.place", place)
+    monkeypatch.setattr(NodeHandle, "host", Host("w", "/plugins", "plugin:1"))
+    monkeypatch.setattr(NodeHandle, "restart_plugin", lambda _: done.append("restart"))
+    running: Any = SimpleNamespace(
+        client=SimpleNamespace(create=create, delete=delete),
+        folder=SimpleNamespace(kubeconfig="kubeconfig"),
+        record=SimpleNamespace(name="t"),
+    )
+    cluster.node()
+    return Lab(cast("RunningLab", running), FIRST, NAMESPACE, cluster.view)
+
+
+def test_the_fleet_of_before_is_back_afterwards(lab: Lab, done: list[str]) -> None:
+    """However many others there were."""
+    with lab.afterwards:
+        lab.place(of_count(5))
+        lab.place(of_count(6))
+        assert lab.fleet == of_count(6)
+    assert done == ["place 5", "place 6", "place 2"]
+    assert lab.fleet == FIRST
+
+
+@pytest.mark.parametrize(("resource", "after"), [("other.com/device", []), (OWN, ["restart"])])
+def test_a_guest_has_gone_afterwards(
+    lab: Lab, done: list[str], resource: str, after: list[str]
+) -> None:
+    """The lab's own plugin registers anew where a guest had taken its resource over."""
+    with lab.afterwards:
+        lab.bring_plugin(lab.node(), "guest", resource)
+        assert done == ["create guest"]
+    assert done == ["create guest", "delete guest", *after]
