@@ -30,7 +30,10 @@ class DeviceExpectation(OnePod):
         return self._of_its_devices(what, judge, resource, container, within)
 
     def sees_only_its_devices(self, resource: str = "", *, within: float = 60) -> Self:
-        """No other pod of the namespace that is on its node sees a device that it sees."""
+        """No other pod of the namespace that is on its node sees a device that it sees.
+
+        Those that ask for devices have to be readable, too: what cannot be read proves nothing.
+        """
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
@@ -38,9 +41,11 @@ class DeviceExpectation(OnePod):
             if not mine:
                 return NotYet(f"it sees no device; {told(pod)}")
             for other in self.expecting.view.pods.all():
-                if other.name != pod.name and other.node == pod.node:
-                    theirs = self._seen_now(other, resource)
-                    if shared := [each for each in mine if each in theirs]:
+                if other.name != pod.name and other.node == pod.node and is_up(other):
+                    theirs = visible_devices(self.client, other, resource)
+                    if theirs is None and other.requests:
+                        return NotYet(f"the environment of {other.name} cannot be read")
+                    if shared := [each for each in mine if each in (theirs or ())]:
                         return Hopeless(f"{other.name} sees {_listed(shared)}, too")
             return MET
 
@@ -64,12 +69,14 @@ class DeviceExpectation(OnePod):
         return self._of_its_devices(what, judge, resource, "", within)
 
     def each_container_has_its_own(self, resource: str = "", *, within: float = 60) -> Self:
-        """No two containers of it that run were given the same device."""
+        """All of its containers run or have run, and no two that run were given the same device."""
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             holders: dict[str, str] = {}
             for each in (*pod.init_containers, *pod.containers):
+                if each.state == "waiting":
+                    return NotYet(told(pod))
                 if each.state != "running":
                     continue
                 found = visible_devices(self.client, pod, resource, container=each.name)
@@ -91,7 +98,8 @@ class DeviceExpectation(OnePod):
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
-            found = sorted(each for one in pod.containers for each in one.unhealthy)
+            every = (*pod.init_containers, *pod.containers)
+            found = sorted(each for one in every for each in one.unhealthy)
             return MET if found == sorted(devices) else NotYet(f"unhealthy: {_listed(found)}")
 
         return self._until(f"holds as unhealthy: {_listed(devices)}", look, within)
@@ -107,7 +115,8 @@ class DeviceExpectation(OnePod):
             where = self.numa_nodes(pod.node) if pod else {}
             nodes = {where.get(each) for each in found}
             seen = ", ".join(f"{each} on {where.get(each)}" for each in found)
-            return MET if found and len(nodes) == count else Hopeless(seen or "it holds none")
+            known = bool(nodes) and None not in nodes
+            return MET if known and len(nodes) == count else Hopeless(seen or "it holds none")
 
         what = f"has its devices on {count} NUMA nodes"
         return self._of_its_devices(what, judge, resource, container, within)

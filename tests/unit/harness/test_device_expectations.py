@@ -1,12 +1,13 @@
 """What is expected of the devices that containers were given."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lab.cluster.objects import Container
 from lab.harness.failure import ExpectationFailed
-from tests.unit.harness.cluster import Cluster, running
+from tests.unit.harness.cluster import GPU, Cluster, running
 from tests.unit.harness.conftest import ExpectPod, Inside
 
 RUNS: dict[str, Any] = {"phase": "Running", "node": "w", "containers": (running(),)}
@@ -74,6 +75,45 @@ def test_containers_have_devices_of_their_own(
     assert raised.value.seen == "sidecar and second both see GPU-2"
 
 
+def test_a_container_that_waits_is_waited_for(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """It may be given the very device that the other one has."""
+    waits = Container("second", "waiting", reason="ContainerCreating")
+    cluster.pod(**{**RUNS, "containers": (running("first"), waits)})
+    cluster.clock.at(3, lambda: cluster.pod(**BOTH))
+    give(inside, p_first="GPU-1", p_second="GPU-1")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().each_container_has_its_own()
+    assert raised.value.seen == "first and second both see GPU-1"
+
+
+def test_a_neighbour_that_cannot_be_read_proves_nothing(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """Where it asks for devices; it has no `cat`, or the server lets nobody in."""
+    cluster.pod("p", **RUNS)
+    cluster.pod("q", **RUNS, requests={GPU: 1})
+    give(inside, p="GPU-1")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod("p").sees_only_its_devices(within=1)
+    assert raised.value.seen == "the environment of q cannot be read"
+    cluster.pod("q", **RUNS, requests={})
+    expect_pod("p").sees_only_its_devices()
+
+
+def test_a_sidecars_unhealthy_device_is_one_of_the_pods(
+    cluster: Cluster, expect_pod: ExpectPod
+) -> None:
+    """Its status is with those of the init containers."""
+    sidecar = replace(running("sidecar"), unhealthy=frozenset({"GPU-1"}))
+    cluster.pod(**RUNS, init_containers=(sidecar,))
+    expect_pod().holds_unhealthy("GPU-1")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().holds_unhealthy(within=1)
+    assert raised.value.seen == "unhealthy: GPU-1"
+
+
 def test_containers_without_any_device_are_not_enough(
     cluster: Cluster, expect_pod: ExpectPod, inside: Inside
 ) -> None:
@@ -97,6 +137,17 @@ def test_devices_are_on_numa_nodes(
     expect_pod().on_numa_nodes(nodes)
     with pytest.raises(ExpectationFailed):
         expect_pod().on_numa_nodes(3 - nodes)
+
+
+def test_a_device_whose_numa_node_nobody_knows_is_on_none(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """A plugin need not tell it: two that are unknown are not on one NUMA node."""
+    cluster.pod(**RUNS)
+    give(inside, p="GPU-8,GPU-9")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().on_numa_nodes(1)
+    assert raised.value.seen == "GPU-8 on None, GPU-9 on None"
 
 
 def test_the_report_tells_where_each_device_is(
