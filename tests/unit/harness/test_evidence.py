@@ -89,6 +89,17 @@ def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
     assert found.result.report == f"refused: {REMOVED}"
 
 
+@pytest.mark.usefixtures("gathered")
+def test_the_first_error_of_a_test_is_its_report(tmp_path: Path) -> None:
+    """What goes wrong with the cleaning up afterwards comes of it."""
+    kept = Recording(tmp_path, a_lab(), "test")
+    with pytest.raises(ValueError, match="not as it was"), kept.result():
+        kept.failed("pod p does not run")
+        raise ValueError("the lab is not as it was")
+    (found,) = results_in(tmp_path)
+    assert (found.result.verdict, found.result.report) == ("failed", "pod p does not run")
+
+
 def test_no_secret_is_in_the_timelines_of_a_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
