@@ -93,8 +93,8 @@ def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
 def test_the_first_error_of_a_test_is_its_report(tmp_path: Path) -> None:
     """What goes wrong with the cleaning up afterwards comes of it."""
     kept = Recording(tmp_path, a_lab(), "test")
+    kept.failed("pod p does not run")
     with pytest.raises(ValueError, match="not as it was"), kept.result():
-        kept.failed("pod p does not run")
         raise ValueError("the lab is not as it was")
     (found,) = results_in(tmp_path)
     assert (found.result.verdict, found.result.report) == ("failed", "pod p does not run")
