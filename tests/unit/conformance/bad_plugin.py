@@ -63,7 +63,7 @@ class Service(DevicePluginServicer):
         self._ids = [f"{prefix}-{number}" for number in range(4)]
 
     def devices(self) -> list[Device]:
-        """Return the devices of every list."""
+        """Return the devices of every list, the first of which is unhealthy."""
         ids, health, numa = list(self._ids), "Healthy", 0
         match self.vice:
             case "same-id":
@@ -77,7 +77,9 @@ class Service(DevicePluginServicer):
             case "large-list":
                 ids = [f"{number:04000}" for number in range(1100)]
         topology = TopologyInfo(nodes=[NUMANode(ID=numa)])
-        return [Device(ID=each, health=health, topology=topology) for each in ids]
+        # Nobody may ask for it: the plugin knows of no such device then.
+        broken = Device(ID="broken", health="Unhealthy")
+        return [broken, *(Device(ID=each, health=health, topology=topology) for each in ids)]
 
     def GetDevicePluginOptions(
         self, request: Empty, context: grpc.ServicerContext
