@@ -1,6 +1,7 @@
 """`gpulab list`."""
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -43,3 +44,5 @@ def list_(
     width = max(len(each.name) for each in found)
     for each in found:
         click.echo(f"{each.section:<8} {each.name:<{width}}  {each.titles[language]}")
+    tags = Counter(one for each in found for one in each.tags)
+    click.echo(f"\ntags: {', '.join(f'{name} ({count})' for name, count in sorted(tags.items()))}")

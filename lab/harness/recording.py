@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lab.core.clock import SystemClock
 from lab.core.language import Language
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
@@ -111,7 +112,39 @@ class Recording:
             missing=self._evidence.missing if self._evidence else (),
             options=self.options,
         )
-        try:
-            found.write(folder)
-        except OSError as error:
-            raise unwritable(folder, error) from error
+        _write(found, folder)
+
+
+def write_skipped(  # noqa: PLR0913 - what a result has, as far as it is known
+    root: Path,
+    test: str,
+    reason: str,
+    *,
+    titles: Mapping[Language, str] | None = None,
+    section: str = "",
+    options: tuple[str, ...] = (),
+) -> None:
+    """Write the result of a test that has had no lab, in the place of one of an earlier run.
+
+    Raises `NotReady` where it cannot be written.
+    """
+    found = Result(
+        test=test,
+        verdict="skipped",
+        started=SystemClock().moment(),
+        seconds=0.0,
+        titles=titles or {},
+        section=section,
+        backend="",
+        kubernetes="",
+        report=reason,
+        options=options,
+    )
+    _write(found, made_for(test, root))
+
+
+def _write(found: Result, folder: Path) -> None:
+    try:
+        found.write(folder)
+    except OSError as error:
+        raise unwritable(folder, error) from error

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lab.cluster.connection import ApiFailed
-from lab.core.clock import SystemClock
 from lab.core.errors import Interrupted, LabError, NotReady
 from lab.core.progress import Progress
 from lab.harness.collection import fleet_of
-from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.lacking import lacking
-from lab.harness.results import Result
+from lab.harness.recording import write_skipped
 from lab.harness.running import run as run_scenario
 from lab.harness.scenario import Scenario
 from lab.harness.venue import Venue
@@ -84,7 +82,14 @@ class Series:
             if lab is None:
                 reason = self.skipped[scenario.name]
                 self.progress.note(f"{number} of {total} {scenario.name}: skipped: {reason}")
-                self._write_skipped(scenario, evidence.name)
+                write_skipped(
+                    self.evidence,
+                    evidence.name,
+                    reason,
+                    titles=scenario.titles,
+                    section=scenario.section,
+                    options=self.options,
+                )
                 return
             started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
@@ -123,27 +128,6 @@ class Series:
             return self.venue.lab
         self.skipped[scenario.name] = reason
         return None
-
-    def _write_skipped(self, scenario: Scenario, test: str) -> None:
-        """Write the result of a scenario of which nothing has run."""
-        lab = self.venue.lab
-        found = Result(
-            test=test,
-            verdict="skipped",
-            started=SystemClock().moment(),
-            seconds=0.0,
-            titles=scenario.titles,
-            section=scenario.section,
-            backend=lab.record.backend if lab else "",
-            kubernetes="",
-            report=self.skipped[scenario.name],
-            options=self.options,
-        )
-        folder = made_for(test, self.evidence)
-        try:
-            found.write(folder)
-        except OSError as error:
-            raise unwritable(folder, error) from error
 
     def _lacking(self, scenario: Scenario) -> str:
         return lacking(self.venue.lab, scenario.needs) if self.venue.lab else ""

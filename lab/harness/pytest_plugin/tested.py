@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import pytest
 
@@ -14,7 +14,7 @@ from lab.harness.namespace import name_for, opened
 from lab.harness.pytest_plugin.options import lab_options
 from lab.harness.pytest_plugin.session import LabSession
 from lab.harness.pytest_plugin.wishes import Wish, wish_of
-from lab.harness.recording import Recording
+from lab.harness.recording import Recording, write_skipped
 from lab.harness.running import as_it_was
 from lab.install.backend import NoPlace
 
@@ -57,12 +57,12 @@ def tested(
     """
     if isinstance(cluster, LabError):
         if session.has_told_why:
-            pytest.skip(_SEE_FIRST)
+            _skip(item, session, _SEE_FIRST)
         session.has_told_why = True
         pytest.fail(str(cluster), pytrace=False)
     with suppress(_Left), ExitStack() as stack:
         with _in_its_own_words():
-            running = _leased(stack, cluster, item)
+            running = _leased(stack, cluster, item, session)
             lab = stack.enter_context(opened(running, name_for(item.name)))
         recording = Recording(
             session.settings.evidence, lab, wish_of(item).test, options=lab_options(item.config)
@@ -90,23 +90,32 @@ def _in_its_own_words() -> Iterator[None]:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
-def _leased(stack: ExitStack, cluster: "Cluster", item: pytest.Item) -> "RunningLab":
+def _leased(
+    stack: ExitStack, cluster: "Cluster", item: pytest.Item, session: LabSession
+) -> "RunningLab":
     """Return a lab that is the test's until the stack ends; skip one that cannot have one."""
     wish = wish_of(item)
     try:
         running = stack.enter_context(cluster.leases.lease(wish.fleet, wish.test))
     except SetupFailedBefore:
-        pytest.skip(_SEE_FIRST)
+        _skip(item, session, _SEE_FIRST)
     except NoPlace as error:
-        pytest.skip(error.what)
+        _skip(item, session, error.what)
     if reason := _why_not(running, wish):
         # Given back as it is: nothing is wrong with it.
         stack.close()
-        pytest.skip(reason)
+        _skip(item, session, reason)
     record = running.record
     facts = {"backend": record.backend, "lab": record.name, "kubernetes": running.client.version()}
     item.user_properties += [(f"gpu_lab.{key}", value) for key, value in facts.items()]
     return running
+
+
+def _skip(item: pytest.Item, session: LabSession, reason: str) -> NoReturn:
+    """Skip a test that has no lab, and write that down: an earlier run may have left a verdict."""
+    options = lab_options(item.config)
+    write_skipped(session.settings.evidence, wish_of(item).test, reason, options=options)
+    pytest.skip(reason)
 
 
 def _why_not(running: "RunningLab", wish: Wish) -> str:

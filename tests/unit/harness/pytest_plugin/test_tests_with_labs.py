@@ -36,11 +36,14 @@ def test_a_marker_that_nobody_could_serve_is_refused(project: Project) -> None:
     ],
 )
 def test_a_test_that_does_not_apply_is_skipped(project: Project, marker: str, reason: str) -> None:
-    """With the reason; the lab is as good as before for the next one."""
+    """With the reason, in the report too; the lab is as good as before for the next one."""
     project.write(test_a=marked(marker), test_b=PASSES)
     ended = project.run("-rs", FAKE_NODES="2")
     assert ended.code == 0, ended.text
     assert reason in ended.text
+    file = project.folder / "lab-evidence/test_a.py-test_it/result.json"
+    result = json.loads(file.read_text())
+    assert (result["verdict"], result["report"]) == ("skipped", reason)
     assert sum(each.startswith("make") for each in project.told) == 1
 
 
