@@ -21,6 +21,10 @@ class Request:
     body: Callable[[], bytes]
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Answer:
     """The answer, in pieces: that about 20 000 devices is never whole in memory.
@@ -32,7 +36,7 @@ class Answer:
     status: HTTPStatus = HTTPStatus.OK
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
-    afterwards: Callable[[], None] | None = None
+    afterwards: Callable[[], None] = _nothing
 
 
 def answer(

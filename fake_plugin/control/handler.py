@@ -75,8 +75,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self._reply_in_turn(found)
         finally:
-            if found.afterwards:
-                found.afterwards()
+            found.afterwards()
         self._linger()
 
     # The names are those of http.server.

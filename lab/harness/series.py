@@ -78,18 +78,8 @@ class Series:
         started = time.monotonic()
         error = None
         try:
-            lab = self._lab_for(scenario)
+            lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}", evidence.name)
             if lab is None:
-                reason = self.skipped[scenario.name]
-                self.progress.note(f"{number} of {total} {scenario.name}: skipped: {reason}")
-                write_skipped(
-                    self.evidence,
-                    evidence.name,
-                    reason,
-                    titles=scenario.titles,
-                    section=scenario.section,
-                    options=self.options,
-                )
                 return
             started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
@@ -114,8 +104,8 @@ class Series:
             self._require_cluster(number, total, error)
             self.failed(ended, error)
 
-    def _lab_for(self, scenario: Scenario) -> "RunningLab | None":
-        """Return the lab with the fleet of a scenario; None for one that is skipped."""
+    def _lab_for(self, scenario: Scenario, told: str, test: str) -> "RunningLab | None":
+        """Return the lab with the fleet of a scenario; None for one that it cannot serve."""
         # Where a lab is there already, no fleet is placed in vain.
         reason = self._lacking(scenario)
         if not reason:
@@ -127,6 +117,15 @@ class Series:
         if not reason:
             return self.venue.lab
         self.skipped[scenario.name] = reason
+        self.progress.note(f"{told}: skipped: {reason}")
+        write_skipped(
+            self.evidence,
+            test,
+            reason,
+            titles=scenario.titles,
+            section=scenario.section,
+            options=self.options,
+        )
         return None
 
     def _lacking(self, scenario: Scenario) -> str:

@@ -1,6 +1,5 @@
 """The plugin as a process: its options, signals, exit codes and what it leaves behind."""
 
-import http.client
 import json
 import os
 import signal
@@ -14,6 +13,7 @@ import pytest
 
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE
+from tests.unit.fake_plugin.control.callers import asked
 from tests.unit.fake_plugin.control.conftest import TOKEN
 from tests.unit.fake_plugin.kubelet import sockets_told, wait_for_devices, wait_until
 
@@ -57,14 +57,6 @@ def start_child(folder: Path, tmp_path: Path) -> Iterator[StartChild]:
     for child in children:
         child.kill()
         child.wait()
-
-
-def post(address: str, path: str, body: object) -> object:
-    """Call the control API of a plugin; return what it has answered."""
-    connection = http.client.HTTPConnection(address, timeout=10)
-    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-    connection.request("POST", path, json.dumps(body), headers)
-    return json.loads(connection.getresponse().read())
 
 
 def logged(tmp_path: Path) -> list[dict[str, object]]:
@@ -131,11 +123,13 @@ def test_a_crash_on_command_is_answered_first_and_leaves_what_a_kill_leaves(
     """Its socket stays, no stream is ended in order, and the next plugin has the same devices."""
     (tmp_path / "token").write_text(TOKEN)
     with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    child = start_child(f"--control={address}", f"--token-file={tmp_path / 'token'}")
+        port = free.getsockname()[1]
+    child = start_child(f"--control=127.0.0.1:{port}", f"--token-file={tmp_path / 'token'}")
     before = wait_for_devices(kubelet, RESOURCE, 8)
     wait_until("the API", lambda: "control-listening" in events_of(tmp_path))
-    assert post(address, "/v1/crash", {"exitCode": 3}) == {"exitCode": 3}
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    answer = asked(port, "POST", "/v1/crash", b'{"exitCode": 3}', headers)
+    assert answer == (200, {"exitCode": 3})
     assert child.wait(10) == 3
     assert before.ended.wait(5)
     assert [path.name for path in kubelet.folder.glob("gpulab-*")] == [before.request.endpoint]

@@ -139,26 +139,23 @@ def test_devices_are_on_numa_nodes(
         expect_pod().on_numa_nodes(3 - nodes)
 
 
-def test_a_device_whose_numa_node_nobody_knows_is_on_none(
-    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+@pytest.mark.parametrize(
+    ("devices", "told"),
+    [
+        ("GPU-1,GPU-2", "GPU-1 on 0, GPU-2 on 1"),
+        ("GPU-8,GPU-9", "GPU-8 on None, GPU-9 on None"),
+    ],
+    ids=["known", "unknown"],
+)
+def test_the_report_tells_where_each_device_is(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside, devices: str, told: str
 ) -> None:
     """A plugin need not tell it: two that are unknown are not on one NUMA node."""
     cluster.pod(**RUNS)
-    give(inside, p="GPU-8,GPU-9")
+    give(inside, p=devices)
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().on_numa_nodes(1)
-    assert raised.value.seen == "GPU-8 on None, GPU-9 on None"
-
-
-def test_the_report_tells_where_each_device_is(
-    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
-) -> None:
-    """And of what."""
-    cluster.pod(**RUNS)
-    give(inside, p="GPU-1,GPU-2")
-    with pytest.raises(ExpectationFailed) as raised:
-        expect_pod().on_numa_nodes(1)
-    assert raised.value.seen == "GPU-1 on 0, GPU-2 on 1"
+    assert raised.value.seen == told
 
 
 def test_devices_are_returned_by_their_names(

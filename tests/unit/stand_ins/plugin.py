@@ -63,6 +63,5 @@ class Plugin:
         except Refusal as refusal:
             return int(refusal.status), json.dumps(refusal.as_json()).encode()
         content = b"".join(found.pieces)
-        if found.afterwards:
-            found.afterwards()
+        found.afterwards()
         return int(found.status), content

@@ -24,7 +24,18 @@ def told(
     headers: dict[str, str] | None = None,
 ) -> tuple[int, object]:
     """Make a call, and return the status and the body of the answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    return asked(server.server_port, method, path, body, headers)
+
+
+def asked(
+    port: int,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    headers: dict[str, str] | None = None,
+) -> tuple[int, object]:
+    """Do as `told`, at a port of this machine."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
         connection.request(method, path, body, headers or {})
         response = connection.getresponse()

@@ -117,8 +117,7 @@ def call(routes: Routes) -> Call:
         except Refusal as refusal:
             return Told(refusal.status, refusal.as_json())
         told = Told(HTTPStatus(answer.status), json.loads(b"".join(answer.pieces)))
-        if answer.afterwards:
-            answer.afterwards()
+        answer.afterwards()
         return told
 
     return told
