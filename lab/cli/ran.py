@@ -36,13 +36,13 @@ def conclude(series: "Series", asked: "Asked") -> None:
     in_order = asked.repeat > 1 or asked.seed is not None
     raise CheckFailed(
         f"{len(failed)} of {number} did not hold: {', '.join(failed)}",
-        where=str(series.evidence),
+        where=str(series.of.folder),
         seen="\n".join(
             f"{name}: {times} of {ran} did not hold" for name, times, ran in unsteady if ran > 1
         ),
         remedy="read what was kept of it, and run it again",
         commands=(
-            f"gpulab report {series.evidence}",
+            f"gpulab report {series.of.folder}",
             *((asked.again(),) if in_order else ()),
             asked.alone(failed[0]),
         ),

@@ -153,13 +153,15 @@ def _run(  # noqa: PLR0913 - what was asked for, in parts
     from lab.cli.ran import conclude, print_json, summary
     from lab.cli.site import this_site
     from lab.core.errors import LabError
+    from lab.harness.run import Run, new_name
     from lab.harness.series import Series
     from lab.harness.venue import venue_for
 
     site = this_site()
     makes = order.backend != "auto" or order.kubeconfig is not None
     with venue_for(order, site, makes=makes, kept=_tell_kept if keep else None) as venue:
-        series = Series(venue, site.progress, evidence, asked.tell, asked.options)
+        of = Run(evidence, new_name("gpulab"), asked.options)
+        series = Series(venue, site.progress, of, asked.tell)
         try:
             series.run(wanted)
         except LabError:

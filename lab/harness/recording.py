@@ -13,6 +13,7 @@ from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.evidence.redaction import redacted_json, redacted_text
 from lab.harness.lab import Lab
 from lab.harness.results import Result, Verdict
+from lab.harness.run import Run
 from lab.harness.timeline import timeline_of
 
 if TYPE_CHECKING:
@@ -24,17 +25,13 @@ _MOST_TIMELINES: Final = 8
 
 @dataclass
 class Recording:
-    """The record of one test; `root` is the folder of the whole run's.
+    """The record of one test of a run; `titles` and `section` are as in `Result`."""
 
-    `titles`, `section` and `options` are as in `Result`.
-    """
-
-    root: Path
+    run: Run
     lab: Lab
     test: str
     titles: Mapping[Language, str] = field(default_factory=dict)
     section: str = ""
-    options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._started = self.lab.clock.moment()
@@ -74,7 +71,7 @@ class Recording:
     def failed(self, report: str) -> Evidence:
         """Keep all there is of a test that has failed; raises `NotReady` where that cannot be."""
         self._settle("failed", report)
-        self._evidence = collect(self.lab, self.test, report, self._started, self.root)
+        self._evidence = collect(self.lab, self.test, report, self._started, self.run.folder)
         return self._evidence
 
     def skipped(self, reason: str) -> None:
@@ -96,8 +93,10 @@ class Recording:
 
     def _write(self) -> None:
         secrets = (self.lab.running.folder.known_token(),)
-        folder = self._evidence.folder if self._evidence else made_for(self.test, self.root)
+        kept = self._evidence
+        folder = kept.folder if kept else made_for(self.test, self.run.folder)
         found = Result(
+            run=self.run.name,
             test=self.test,
             verdict=self._verdict,
             started=self._started,
@@ -108,27 +107,27 @@ class Recording:
             kubernetes=self.lab.view.nodes.all()[0].version,
             report=redacted_text(self._report, secrets),
             timelines=tuple(redacted_json(each, secrets) for each in self._timelines),
-            files=self._evidence.files if self._evidence else (),
-            missing=self._evidence.missing if self._evidence else (),
-            options=self.options,
+            files=kept.files if kept else (),
+            missing=kept.missing if kept else (),
+            options=self.run.options,
         )
         _write(found, folder)
 
 
-def write_skipped(  # noqa: PLR0913 - what a result has, as far as it is known
-    root: Path,
+def write_skipped(
+    run: Run,
     test: str,
     reason: str,
     *,
     titles: Mapping[Language, str] | None = None,
     section: str = "",
-    options: tuple[str, ...] = (),
 ) -> None:
     """Write the result of a test that has had no lab, in the place of one of an earlier run.
 
     Raises `NotReady` where it cannot be written.
     """
     found = Result(
+        run=run.name,
         test=test,
         verdict="skipped",
         started=SystemClock().moment(),
@@ -138,9 +137,9 @@ def write_skipped(  # noqa: PLR0913 - what a result has, as far as it is known
         backend="",
         kubernetes="",
         report=reason,
-        options=options,
+        options=run.options,
     )
-    _write(found, made_for(test, root))
+    _write(found, made_for(test, run.folder))
 
 
 def _write(found: Result, folder: Path) -> None:

@@ -1,7 +1,7 @@
 """What came of the tests of a run, in files that a report is made of."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,9 +23,10 @@ class Result:
     `titles` are by language, `report` is the text of its failure, or why it was skipped; `backend`
     and `kubernetes` are "" where nobody knows them then. `timelines` are those of its pods
     (see `lab.harness.timeline`), `files` those of its evidence, below the result's own folder.
-    `options` are those of the command line that said which lab it has, to run it again.
+    `run` and `options` are the name and the options of its `Run`.
     """
 
+    run: str
     test: str
     verdict: Verdict
     started: datetime
@@ -57,6 +58,15 @@ class Found:
 
     folder: Path
     result: Result
+
+
+def newest_run(found: Sequence[Found]) -> tuple[Found, ...]:
+    """Return the results of the run in which a test began last, in the order that they have.
+
+    A folder keeps what earlier runs have left of tests that did not run again.
+    """
+    last = max(found, key=lambda each: each.result.started).result.run
+    return tuple(each for each in found if each.result.run == last)
 
 
 def results_in(root: Path) -> tuple[Found, ...]:

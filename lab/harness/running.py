@@ -5,7 +5,6 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 from lab.core.clock import Clock
@@ -14,6 +13,7 @@ from lab.harness.baseline import Baseline
 from lab.harness.lab import Lab
 from lab.harness.namespace import name_for, opened
 from lab.harness.recording import Recording
+from lab.harness.run import Run
 from lab.harness.scenario import Scenario
 from lab.harness.sight import MET, NotYet, Sight
 from lab.install.status import RunningLab
@@ -23,20 +23,18 @@ _RESTORED_SECONDS: Final = 90.0
 _ENDING_SECONDS: Final = 10.0
 
 
-def run(  # noqa: PLR0913 - the last four are left to their defaults by most
+def run(  # noqa: PLR0913 - the last three are left to their defaults by most
     scenario: Scenario,
     running: RunningLab,
-    root: Path,
+    of: Run,
     *,
     test: str = "",
-    options: tuple[str, ...] = (),
     clock: Clock | None = None,
     told: Callable[[str], None] | None = None,
 ) -> None:
     """Run a scenario on a lab whose fleet is the scenario's, and write down what comes of it.
 
-    It is written into a folder below `root`, that of `test` (default: of the scenario's name).
-    `options` are those of the command line by which it has this lab.
+    It is written into a folder of the run `of`, that of `test` (default: of the scenario's name).
     `told` hears what is waited for, at each look.
     Raises what its expectations raise, `TimedOut` where it does not end within its deadline, and
     `CheckFailed` where the lab is not afterwards as it was before.
@@ -44,7 +42,7 @@ def run(  # noqa: PLR0913 - the last four are left to their defaults by most
     with opened(running, name_for(scenario.name), clock) as lab:
         lab.view.waiting.told = told or lab.view.waiting.told
         name = test or scenario.name
-        recording = Recording(root, lab, name, scenario.titles, scenario.section, options)
+        recording = Recording(of, lab, name, scenario.titles, scenario.section)
         with recording.result(), as_it_was(lab), recording.evidence():
             within_deadline(scenario, lab)
 

@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lab.cluster.connection import ApiFailed
@@ -13,6 +12,7 @@ from lab.core.progress import Progress
 from lab.harness.collection import fleet_of
 from lab.harness.lacking import lacking
 from lab.harness.recording import write_skipped
+from lab.harness.run import Run
 from lab.harness.running import run as run_scenario
 from lab.harness.scenario import Scenario
 from lab.harness.venue import Venue
@@ -42,15 +42,13 @@ class Ended:
 class Series:
     """The runs of a command; `failed` is told of each that does not hold, and of its error.
 
-    `skipped` are those that the lab cannot serve, with the reason; `options` are those of the
-    command line by which scenarios have this lab.
+    `skipped` are those that the lab cannot serve, with the reason.
     """
 
     venue: Venue
     progress: Progress
-    evidence: Path
+    of: Run
     failed: Callable[[Ended, LabError], None]
-    options: tuple[str, ...] = ()
     ended: list[Ended] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
 
@@ -74,31 +72,24 @@ class Series:
         return tuple((name, times, ran[name]) for name, times in bad.items())
 
     def _run(self, scenario: Scenario, number: int, total: int) -> None:
-        evidence = self.evidence / f"{number:03}-{scenario.name}"
+        test = f"{number:03}-{scenario.name}"
         started = time.monotonic()
         error = None
         try:
-            lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}", evidence.name)
+            lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}", test)
             if lab is None:
                 return
             started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
             with self.progress.step(title) as step:
-                run_scenario(
-                    scenario,
-                    lab,
-                    self.evidence,
-                    test=evidence.name,
-                    options=self.options,
-                    told=step.update,
-                )
+                run_scenario(scenario, lab, self.of, test=test, told=step.update)
         except LabError as failure:
             if isinstance(failure, Interrupted) or self.venue.lab is None:
                 raise
             error = failure
         seconds = round(time.monotonic() - started, 2)
         what = error.what if error else ""
-        ended = Ended(scenario.name, not error, seconds, what, str(evidence))
+        ended = Ended(scenario.name, not error, seconds, what, str(self.of.folder / test))
         self.ended.append(ended)
         if error:
             self._require_cluster(number, total, error)
@@ -118,14 +109,7 @@ class Series:
             return self.venue.lab
         self.skipped[scenario.name] = reason
         self.progress.note(f"{told}: skipped: {reason}")
-        write_skipped(
-            self.evidence,
-            test,
-            reason,
-            titles=scenario.titles,
-            section=scenario.section,
-            options=self.options,
-        )
+        write_skipped(self.of, test, reason, titles=scenario.titles, section=scenario.section)
         return None
 
     def _lacking(self, scenario: Scenario) -> str:
@@ -143,8 +127,8 @@ class Series:
             where=str(lab.folder.kubeconfig),
             seen=away.seen or away.what,
             remedy="see what became of it; what came of the scenarios before is kept in "
-            f"{self.evidence}",
-            commands=(f"gpulab status --name {name}", f"gpulab report {self.evidence}"),
+            f"{self.of.folder}",
+            commands=(f"gpulab status --name {name}", f"gpulab report {self.of.folder}"),
         ) from failure
 
 

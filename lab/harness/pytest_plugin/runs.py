@@ -7,7 +7,6 @@
 The labs of a group are called `<run>-<group>-<number>`.
 """
 
-import secrets
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -109,8 +108,3 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise unwritable(path, "GPULAB_STATE_HOME", error) from error
-
-
-def new_name() -> str:
-    """Return a name for this run."""
-    return f"pytest-{getpid()}-{secrets.token_hex(2)}"

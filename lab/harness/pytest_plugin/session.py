@@ -16,6 +16,7 @@ import pytest
 
 from lab.harness.pytest_plugin.options import Settings
 from lab.harness.pytest_plugin.signals import Interruptions
+from lab.harness.run import new_name
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -54,9 +55,7 @@ class LabSession:
         settings = Settings.of(config)
         given = getattr(config, "workerinput", None)
         if given is None:
-            from lab.harness.pytest_plugin.runs import new_name  # noqa: PLC0415 - see below
-
-            return cls(settings, new_name(), is_main=True)
+            return cls(settings, new_name("pytest"), is_main=True)
         return cls(settings, given[INPUT], is_main=False, user=given["workerid"])
 
     @property

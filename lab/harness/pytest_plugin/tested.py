@@ -15,6 +15,7 @@ from lab.harness.pytest_plugin.options import lab_options
 from lab.harness.pytest_plugin.session import LabSession
 from lab.harness.pytest_plugin.wishes import Wish, wish_of
 from lab.harness.recording import Recording, write_skipped
+from lab.harness.run import Run
 from lab.harness.running import as_it_was
 from lab.install.backend import NoPlace
 
@@ -64,9 +65,7 @@ def tested(
         with _in_its_own_words():
             running = _leased(stack, cluster, item, session)
             lab = stack.enter_context(opened(running, name_for(item.name)))
-        recording = Recording(
-            session.settings.evidence, lab, wish_of(item).test, options=lab_options(item.config)
-        )
+        recording = Recording(_run_of(item, session), lab, wish_of(item).test)
         stack.enter_context(_in_its_own_words())
         stack.enter_context(recording.result())
         stack.enter_context(as_it_was(lab))
@@ -113,9 +112,12 @@ def _leased(
 
 def _skip(item: pytest.Item, session: LabSession, reason: str) -> NoReturn:
     """Skip a test that has no lab, and write that down: an earlier run may have left a verdict."""
-    options = lab_options(item.config)
-    write_skipped(session.settings.evidence, wish_of(item).test, reason, options=options)
+    write_skipped(_run_of(item, session), wish_of(item).test, reason)
     pytest.skip(reason)
+
+
+def _run_of(item: pytest.Item, session: LabSession) -> Run:
+    return Run(session.settings.evidence, session.run, lab_options(item.config))
 
 
 def _why_not(running: "RunningLab", wish: Wish) -> str:

@@ -23,9 +23,10 @@ _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "-"}
 _CODES: Final = {"en": "en", "zh": "zh-CN"}
 
 
-def page(found: Sequence[Found], language: Language, home: Path) -> str:
+def page(found: Sequence[Found], language: Language, home: Path, *, left_out: int = 0) -> str:
     """Return the page of some results, which leads to their files from the folder `home`.
 
+    It says that `left_out` results of earlier runs are not on it.
     Raises `UsageError` where a timeline of a result cannot be read.
     """
     entries = [Entry.of(number, each, language, home) for number, each in enumerate(found, 1)]
@@ -37,6 +38,7 @@ def page(found: Sequence[Found], language: Language, home: Path) -> str:
             code=_CODES[language],
             words=words(language),
             summary=Summary.of([each.result for each in found]),
+            left_out=left_out,
             entries=entries,
             style=_own("page.css"),
             script=script,

@@ -33,6 +33,10 @@ _WORDS: Final[Mapping[str, Phrase]] = {
     "not_shown": Phrase("cannot be shown", "无法显示"),
     "missing": Phrase("What could not be had", "未能收集到的"),
     "to": Phrase("to", "至"),
+    "left_out": Phrase(
+        "results of earlier runs in the same folder are not on this page; --all-runs shows them",
+        "条先前运行留在同一目录的结果未列入本页；加 --all-runs 可一并显示",
+    ),
 }
 
 

@@ -1,6 +1,8 @@
 """`gpulab report`: where the page goes, and why it cannot."""
 
 import sys
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,29 @@ def test_page_is_beside_the_results(
     assert printed.out == f"{results}/report.html\n"
     assert printed.err == f"  $ {opener} {(results / 'report.html').as_uri()}\n"
     assert (results / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_results_of_earlier_runs_are_left_out_and_that_is_said(
+    results: Path, capsys: Output
+) -> None:
+    """They are still in the folder: the command that shows them is printed, and does so."""
+    later = passed()
+    later = replace(later, run="later", test="later", started=later.started + timedelta(hours=1))
+    later.write(results / "later")
+    assert run(["report", str(results)]) == 0
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        "  1 result of earlier runs left out; with them:",
+        f"  $ gpulab report {results} --all-runs",
+    ]
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert "<code>later</code>" in page
+    assert "<code>001-oversubscription</code>" not in page
+    assert "1 results of earlier runs" in page
+    assert run(["report", str(results), "--all-runs"]) == 0
+    assert "earlier runs" not in capsys.readouterr().err
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert "<code>001-oversubscription</code>" in page
+    assert "earlier runs" not in page
 
 
 def test_page_is_where_it_is_told_to_be(results: Path, tmp_path: Path) -> None:

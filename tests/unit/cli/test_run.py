@@ -16,6 +16,7 @@ from lab.core.errors import CheckFailed, Interrupted
 from lab.core.fleet import Fleet
 from lab.harness import collection, series, venue
 from lab.harness.results import results_in
+from lab.harness.run import Run
 from lab.harness.scenario import Scenario, scenario
 from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
@@ -77,9 +78,9 @@ class Labs:
         self.told.append(f"place {pool}")
         return self.running(None, name)
 
-    def ran(self, scenario: Scenario, *_: object, options: tuple[str, ...], **__: object) -> None:
+    def ran(self, scenario: Scenario, _lab: object, of: Run, **_: object) -> None:
         """Run a scenario: its next act."""
-        self.options = options
+        self.options = of.options
         self.told.append(f"run {scenario.name}")
         if acts := self.acts.get(scenario.name):
             acts.pop(0)()

@@ -22,6 +22,7 @@ BIG: Final = "big.log"
 def passed() -> Result:
     """Return a scenario that held."""
     return Result(
+        run="a-run",
         test="001-oversubscription",
         verdict="passed",
         started=START,
@@ -38,6 +39,7 @@ def passed() -> Result:
 def failed() -> Result:
     """Return a test of pytest that failed, with all that makes a page hard."""
     return Result(
+        run="a-run",
         test="tests/test_x.py::test_it[a b]",
         verdict="failed",
         started=START + timedelta(seconds=10),
@@ -64,6 +66,7 @@ def failed() -> Result:
 def skipped() -> Result:
     """Return a scenario for which no lab was made, so that its version is not known."""
     return Result(
+        run="a-run",
         test="003-node_restart",
         verdict="skipped",
         started=START + timedelta(seconds=90),

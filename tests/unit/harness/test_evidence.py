@@ -15,6 +15,7 @@ from lab.harness.evidence.sources import Source
 from lab.harness.lab import Lab
 from lab.harness.recording import Recording
 from lab.harness.results import results_in
+from lab.harness.run import Run
 
 TOKEN = "s3cret-of-the-lab"  # noqa: S105 - no one's
 SINCE = datetime(2026, 12, 1, tzinfo=UTC)
@@ -82,7 +83,7 @@ def test_the_labs_own_token_is_nowhere(tmp_path: Path) -> None:
 
 def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
     """Of what has failed the page of the run has the text."""
-    kept = Recording(tmp_path, a_lab(), "test")
+    kept = Recording(Run(tmp_path, "a-run"), a_lab(), "test")
     with pytest.raises(ValueError, match="refused"), kept.result():
         raise ValueError(f"refused: {TOKEN}")
     (found,) = results_in(tmp_path)
@@ -92,7 +93,7 @@ def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("gathered")
 def test_the_first_error_of_a_test_is_its_report(tmp_path: Path) -> None:
     """What goes wrong with the cleaning up afterwards comes of it."""
-    kept = Recording(tmp_path, a_lab(), "test")
+    kept = Recording(Run(tmp_path, "a-run"), a_lab(), "test")
     kept.failed("pod p does not run")
     with pytest.raises(ValueError, match="not as it was"), kept.result():
         raise ValueError("the lab is not as it was")
@@ -108,7 +109,7 @@ def test_no_secret_is_in_the_timelines_of_a_result(
     told = {"pod": "greedy", "steps": [{"number": 1, "facts": [said, 2.5, None]}]}
     timeline = SimpleNamespace(as_json=lambda: told)
     monkeypatch.setattr(recording, "timeline_of", lambda *_: timeline)
-    kept = Recording(tmp_path, a_lab(), "test")
+    kept = Recording(Run(tmp_path, "a-run"), a_lab(), "test")
     with kept.result():
         kept.look()
     (found,) = results_in(tmp_path)
@@ -129,7 +130,7 @@ def test_timelines_are_of_the_time_that_the_lab_has(
 
     monkeypatch.setattr(recording, "timeline_of", timeline_of)
     lab = a_lab()
-    Recording(tmp_path, lab, "test").look()
+    Recording(Run(tmp_path, "a-run"), lab, "test").look()
     assert clocks == [lab.clock]
 
 

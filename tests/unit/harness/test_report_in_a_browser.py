@@ -26,6 +26,14 @@ TOO_WIDE: Final = """
   .filter(each => each.getBoundingClientRect().right > innerWidth + 0.5)
   .map(each => each.outerHTML.slice(0, 80))
 """
+#: On how many lines each head of the table is, which are words of their own all.
+HEAD_LINES: Final = """
+[...document.querySelectorAll('th')].map(each => {
+  const text = document.createRange();
+  text.selectNodeContents(each);
+  return text.getClientRects().length;
+})
+"""
 #: Every text that is seen, with how well it is told from what is behind it, by WCAG 2.
 CONTRASTS: Final = """
 (() => {
@@ -110,6 +118,15 @@ def test_nothing_is_wider_than_the_window(
     assert browser.tell("innerWidth") == width
     assert browser.tell("document.documentElement.scrollWidth") == width
     assert browser.tell(TOO_WIDE) == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_head_of_the_table_breaks_inside_a_word(
+    browser: Tab, run_folder: Path, language: str
+) -> None:
+    """However long the words below it are."""
+    browser.show(run_folder / f"{language}.html", DESK)
+    assert browser.tell(HEAD_LINES) == [1] * 6
 
 
 @THEMES

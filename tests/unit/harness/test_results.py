@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import UsageError
-from lab.harness.results import Result, results_in
+from lab.harness.results import Result, newest_run, results_in
 
 FIRST = Result(
+    run="a-run",
     test="001-oversubscription",
     verdict="failed",
     started=datetime(2026, 12, 1, 12, tzinfo=UTC),
@@ -34,6 +35,18 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     found = results_in(tmp_path)
     assert [each.result for each in found] == [earlier, FIRST]
     assert found[1].folder == tmp_path / "001-oversubscription"
+
+
+def test_what_earlier_runs_have_left_is_not_the_newest_run(tmp_path: Path) -> None:
+    """A run that began later may have ended earlier: what counts is that one began a test last."""
+    minutes = {"a-run": (0, 20), "b-run": (10, 15), "c-run": (5,)}
+    for run, begun in minutes.items():
+        for minute in begun:
+            started = FIRST.started.replace(minute=minute)
+            result = replace(FIRST, run=run, test=f"{run}-{minute}", started=started)
+            result.write(tmp_path / result.test)
+    newest = newest_run(results_in(tmp_path))
+    assert [each.result.test for each in newest] == ["a-run-0", "a-run-20"]
 
 
 def test_no_results_are_told(tmp_path: Path) -> None:
