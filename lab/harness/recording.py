@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lab.core.clock import SystemClock
+from lab.core.errors import LabError
 from lab.core.language import Language
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
@@ -21,24 +22,74 @@ if TYPE_CHECKING:
 
 #: So many pods of a test are told of.
 _MOST_TIMELINES: Final = 8
+#: What is on disk while a test runs: it stays where the process is killed.
+_UNFINISHED: Final = "It has begun, and nobody saw its end: the run ended before, or its process."
+
+
+@dataclass(frozen=True)
+class Case:
+    """A test of a run; `titles` and `section` are as in `Result`.
+
+    Its methods write its result where it has no lab, or has none yet, in the place of that of an
+    earlier run; they raise `NotReady` where it cannot be written.
+    """
+
+    run: Run
+    test: str
+    titles: Mapping[Language, str] = field(default_factory=dict)
+    section: str = ""
+
+    def begun(self) -> None:
+        """Write that it has begun, which is a failure if nothing else is written afterwards."""
+        self._write("failed", _UNFINISHED)
+
+    def skipped(self, reason: str) -> None:
+        """Write that it was skipped."""
+        self._write("skipped", reason)
+
+    def failed(self, report: str) -> None:
+        """Write that it failed."""
+        self._write("failed", report)
+
+    @contextmanager
+    def without_lab(self) -> Iterator[None]:
+        """Write that it failed where the block, which gets it a lab, ends by an error."""
+        try:
+            yield
+        except LabError as error:
+            self.failed(str(error))
+            raise
+
+    def _write(self, verdict: Verdict, report: str) -> None:
+        found = Result(
+            run=self.run.name,
+            test=self.test,
+            verdict=verdict,
+            started=SystemClock().moment(),
+            seconds=0.0,
+            titles=self.titles,
+            section=self.section,
+            backend="",
+            kubernetes="",
+            report=redacted_text(report, ()),
+            options=self.run.options,
+        )
+        _write(found, made_for(self.test, self.run.folder))
 
 
 @dataclass
 class Recording:
-    """The record of one test of a run; `titles` and `section` are as in `Result`."""
+    """The record of one test that has a lab: what is noted of its end first counts."""
 
-    run: Run
+    case: Case
     lab: Lab
-    test: str
-    titles: Mapping[Language, str] = field(default_factory=dict)
-    section: str = ""
 
     def __post_init__(self) -> None:
         self._started = self.lab.clock.moment()
         self._begun = self.lab.clock.now()
         self._evidence: Evidence | None = None
         self._timelines: tuple[JsonValue, ...] = ()
-        self._verdict: Verdict = "passed"
+        self._verdict: Verdict | None = None
         self._report = ""
 
     @property
@@ -52,7 +103,7 @@ class Recording:
         try:
             yield
         except BaseException as error:
-            self._settle("failed", str(error))
+            self._fail(str(error))
             self._write()
             raise
         self._write()
@@ -68,15 +119,25 @@ class Recording:
         finally:
             self.look()
 
-    def failed(self, report: str) -> Evidence:
-        """Keep all there is of a test that has failed; raises `NotReady` where that cannot be."""
-        self._settle("failed", report)
-        self._evidence = collect(self.lab, self.test, report, self._started, self.run.folder)
-        return self._evidence
+    def passed(self) -> None:
+        """Note that the test itself went through."""
+        self._settle("passed", "")
 
     def skipped(self, reason: str) -> None:
         """Note that a test has gone no further than to see that it does not apply."""
         self._settle("skipped", reason)
+
+    def failed(self, report: str) -> Evidence:
+        """Keep all there is of a test that has failed; raises `NotReady` where that cannot be."""
+        self._fail(report)
+        case = self.case
+        self._evidence = collect(self.lab, case.test, report, self._started, case.run.folder)
+        return self._evidence
+
+    def failed_afterwards(self, report: str) -> None:
+        """Write the result again: what the test had beside its lab could not be put away."""
+        self._fail(report)
+        self._write()
 
     def look(self) -> None:
         """Note how the test's pods have come to their devices, as long as they are there."""
@@ -87,59 +148,39 @@ class Recording:
         )
 
     def _settle(self, verdict: Verdict, report: str) -> None:
-        """Note what the result is; what was noted first counts."""
-        if self._verdict == "passed":
+        if self._verdict is None:
             self._verdict, self._report = verdict, report
 
+    def _fail(self, report: str) -> None:
+        """Note a failure: that of a test which went through counts as well, as of its cleaning."""
+        if self._verdict == "passed":
+            self._verdict = None
+        self._settle("failed", report)
+
     def _write(self) -> None:
+        # Nobody has seen the end of a test that pytest was told to leave.
+        if self._verdict is None:
+            self._verdict, self._report = "failed", _UNFINISHED
         secrets = (self.lab.running.folder.known_token(),)
-        kept = self._evidence
-        folder = kept.folder if kept else made_for(self.test, self.run.folder)
+        case, kept = self.case, self._evidence
+        folder = kept.folder if kept else made_for(case.test, case.run.folder)
         found = Result(
-            run=self.run.name,
-            test=self.test,
+            run=case.run.name,
+            test=case.test,
             verdict=self._verdict,
             started=self._started,
             seconds=round(self.lab.clock.now() - self._begun, 3),
-            titles=self.titles,
-            section=self.section,
+            titles=case.titles,
+            section=case.section,
             backend=self.lab.running.record.backend,
             kubernetes=self.lab.view.nodes.all()[0].version,
             report=redacted_text(self._report, secrets),
             timelines=tuple(redacted_json(each, secrets) for each in self._timelines),
             files=kept.files if kept else (),
             missing=kept.missing if kept else (),
-            options=self.run.options,
+            options=case.run.options,
         )
         _write(found, folder)
-
-
-def write_skipped(
-    run: Run,
-    test: str,
-    reason: str,
-    *,
-    titles: Mapping[Language, str] | None = None,
-    section: str = "",
-) -> None:
-    """Write the result of a test that has had no lab, in the place of one of an earlier run.
-
-    Raises `NotReady` where it cannot be written.
-    """
-    found = Result(
-        run=run.name,
-        test=test,
-        verdict="skipped",
-        started=SystemClock().moment(),
-        seconds=0.0,
-        titles=titles or {},
-        section=section,
-        backend="",
-        kubernetes="",
-        report=reason,
-        options=run.options,
-    )
-    _write(found, made_for(test, run.folder))
 
 
 def _write(found: Result, folder: Path) -> None:

@@ -4,16 +4,15 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 from lab.core.clock import Clock
-from lab.core.errors import CheckFailed, TimedOut
+from lab.core.errors import CheckFailed, LabError, TimedOut
 from lab.harness.baseline import Baseline
 from lab.harness.lab import Lab
 from lab.harness.namespace import name_for, opened
-from lab.harness.recording import Recording
-from lab.harness.run import Run
+from lab.harness.recording import Case, Recording
 from lab.harness.scenario import Scenario
 from lab.harness.sight import MET, NotYet, Sight
 from lab.install.status import RunningLab
@@ -23,28 +22,28 @@ _RESTORED_SECONDS: Final = 90.0
 _ENDING_SECONDS: Final = 10.0
 
 
-def run(  # noqa: PLR0913 - the last three are left to their defaults by most
+def run(
     scenario: Scenario,
     running: RunningLab,
-    of: Run,
+    case: Case,
     *,
-    test: str = "",
     clock: Clock | None = None,
     told: Callable[[str], None] | None = None,
 ) -> None:
     """Run a scenario on a lab whose fleet is the scenario's, and write down what comes of it.
 
-    It is written into a folder of the run `of`, that of `test` (default: of the scenario's name).
     `told` hears what is waited for, at each look.
     Raises what its expectations raise, `TimedOut` where it does not end within its deadline, and
     `CheckFailed` where the lab is not afterwards as it was before.
     """
-    with opened(running, name_for(scenario.name), clock) as lab:
+    with ExitStack() as stack:
+        with case.without_lab():
+            lab = stack.enter_context(opened(running, name_for(scenario.name), clock))
         lab.view.waiting.told = told or lab.view.waiting.told
-        name = test or scenario.name
-        recording = Recording(of, lab, name, scenario.titles, scenario.section)
+        recording = Recording(case, lab)
         with recording.result(), as_it_was(lab), recording.evidence():
             within_deadline(scenario, lab)
+            recording.passed()
 
 
 @contextmanager
@@ -76,7 +75,10 @@ def as_it_was(lab: Lab) -> Iterator[None]:
 
 
 def within_deadline(scenario: Scenario, lab: Lab) -> None:
-    """Run the scenario's function in a thread of its own, which is told to end at the deadline."""
+    """Run the scenario's function in a thread of its own, which is told to end at the deadline.
+
+    Raises the `LabError` that it raises, and `CheckFailed` for any other error.
+    """
     errors: list[BaseException] = []
 
     def work() -> None:
@@ -102,13 +104,34 @@ def within_deadline(scenario: Scenario, lab: Lab) -> None:
             commands=(f"gpulab run {scenario.name} --name {lab.name}",),
         )
     if errors:
-        raise errors[0]
+        raise _told(errors[0], scenario, lab)
+
+
+def _told(error: BaseException, scenario: Scenario, lab: Lab) -> LabError:
+    """Return how an error of a scenario is told: as it is, or one of Python's as a failure."""
+    if isinstance(error, LabError):
+        return error
+    stack = traceback.extract_tb(error.__traceback__)
+    said = "".join(traceback.format_exception_only(error)).strip()
+    told = CheckFailed(
+        f"the scenario {scenario.name!r} ended by {type(error).__name__}",
+        where=_own_line(stack, scenario),
+        seen=said,
+        remedy="see what it does there",
+        commands=(f"gpulab run {scenario.name} --name {lab.name}",),
+    )
+    told.__cause__ = error
+    return told
 
 
 def _place_of(thread: threading.Thread, scenario: Scenario) -> str:
     """Return the line of the scenario at which a thread is."""
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no other way
-    stack = traceback.extract_stack(frame)
+    return _own_line(traceback.extract_stack(frame), scenario)
+
+
+def _own_line(stack: traceback.StackSummary, scenario: Scenario) -> str:
+    """Return the last line of the scenario's own file in a stack."""
     file = scenario.body.__code__.co_filename
     own = [each for each in stack if each.filename == file]
     return f"{own[-1].filename}:{own[-1].lineno}: {own[-1].line}" if own else "outside of its code"

@@ -11,7 +11,7 @@ from lab.core.errors import Interrupted, LabError, NotReady
 from lab.core.progress import Progress
 from lab.harness.collection import fleet_of
 from lab.harness.lacking import lacking
-from lab.harness.recording import write_skipped
+from lab.harness.recording import Case
 from lab.harness.run import Run
 from lab.harness.running import run as run_scenario
 from lab.harness.scenario import Scenario
@@ -73,16 +73,19 @@ class Series:
 
     def _run(self, scenario: Scenario, number: int, total: int) -> None:
         test = f"{number:03}-{scenario.name}"
+        case = Case(self.of, test, scenario.titles, scenario.section)
+        case.begun()
         started = time.monotonic()
         error = None
         try:
-            lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}", test)
+            with case.without_lab():
+                lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}", case)
             if lab is None:
                 return
             started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
             with self.progress.step(title) as step:
-                run_scenario(scenario, lab, self.of, test=test, told=step.update)
+                run_scenario(scenario, lab, case, told=step.update)
         except LabError as failure:
             if isinstance(failure, Interrupted) or self.venue.lab is None:
                 raise
@@ -95,7 +98,7 @@ class Series:
             self._require_cluster(number, total, error)
             self.failed(ended, error)
 
-    def _lab_for(self, scenario: Scenario, told: str, test: str) -> "RunningLab | None":
+    def _lab_for(self, scenario: Scenario, told: str, case: Case) -> "RunningLab | None":
         """Return the lab with the fleet of a scenario; None for one that it cannot serve."""
         # Where a lab is there already, no fleet is placed in vain.
         reason = self._lacking(scenario)
@@ -109,7 +112,7 @@ class Series:
             return self.venue.lab
         self.skipped[scenario.name] = reason
         self.progress.note(f"{told}: skipped: {reason}")
-        write_skipped(self.of, test, reason, titles=scenario.titles, section=scenario.section)
+        case.skipped(reason)
         return None
 
     def _lacking(self, scenario: Scenario) -> str:

@@ -8,7 +8,6 @@ from _pytest.mark import ParameterSet
 
 from lab.harness import Lab, Scenario
 from lab.harness.collection import fleet_of, scenarios
-from lab.harness.pytest_plugin.tested import RECORDING
 from lab.harness.running import within_deadline
 
 #: So many scenarios of one fleet are run one after the other, and other chunks beside them.
@@ -26,7 +25,12 @@ def cases() -> Iterator[ParameterSet]:
 def case(scenario: Scenario, group: str) -> ParameterSet:
     """Return a scenario with what it asks of its lab."""
     marks = (
-        pytest.mark.gpu_lab(fleet=fleet_of(scenario), needs=scenario.needs),
+        pytest.mark.gpu_lab(
+            fleet=fleet_of(scenario),
+            needs=scenario.needs,
+            titles=scenario.titles,
+            section=scenario.section,
+        ),
         pytest.mark.xdist_group(group),
         # The deadline is the scenario's own; this one is for the lab that it has to get first.
         pytest.mark.timeout(scenario.deadline + 600),
@@ -43,8 +47,6 @@ def test_there_are_scenarios() -> None:
 
 
 @pytest.mark.parametrize("scenario", CASES)
-def test_scenario(scenario: Scenario, gpu_lab: Lab, request: pytest.FixtureRequest) -> None:
+def test_scenario(scenario: Scenario, gpu_lab: Lab) -> None:
     """A scenario holds on the lab, and leaves it as it was."""
-    recording = request.node.stash[RECORDING]
-    recording.titles, recording.section = scenario.titles, scenario.section
     within_deadline(scenario, gpu_lab)

@@ -25,6 +25,7 @@ from lab.harness.pytest_plugin.hooks import (
     pytest_configure_node,
     pytest_report_header,
     pytest_runtest_makereport,
+    pytest_runtest_setup,
     pytest_xdist_node_collection_finished,
 )
 
@@ -41,5 +42,6 @@ __all__ = [
     "pytest_configure_node",
     "pytest_report_header",
     "pytest_runtest_makereport",
+    "pytest_runtest_setup",
     "pytest_xdist_node_collection_finished",
 ]

@@ -93,13 +93,22 @@ def pytest_xdist_node_collection_finished(node: "Worker", ids: Sequence[str]) ->
         labs.begin()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the result of a test be that it has begun, before a mark or a fixture can skip it."""
+    if wants_lab(item):
+        from lab.harness.pytest_plugin.judging import begin  # noqa: PLC0415 - see above
+
+        begin(item)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep the evidence of a failure before anything is torn down."""
+    """Note what comes of each phase, and keep the evidence of a failure before the teardown."""
     report = yield
-    if report.when != "teardown" and wants_lab(item):
+    if wants_lab(item):
         from lab.harness.pytest_plugin.judging import judge  # noqa: PLC0415 - see above
 
         judge(item, report)

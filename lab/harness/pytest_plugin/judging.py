@@ -1,30 +1,66 @@
-"""What comes of a test that has a lab, as pytest sees it."""
+"""What comes of a test that wants a lab, as pytest sees it."""
 
 import pytest
 
 from lab.core.errors import LabError
 from lab.harness.pytest_plugin.again import again
 from lab.harness.pytest_plugin.session import EVIDENCE
-from lab.harness.pytest_plugin.tested import RECORDING
+from lab.harness.pytest_plugin.tested import RECORDING, case_of
 from lab.harness.pytest_plugin.wishes import wish_of
+from lab.harness.recording import Recording
 
 _SECTION = "gpu-lab"
 
 
-def judge(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Note the verdict on a test, and keep the evidence of a failure."""
-    recording = item.stash.get(RECORDING, None)
-    if recording is None:
-        return
-    if report.skipped and not hasattr(report, "wasxfail"):
-        recording.skipped(report.longreprtext)
-    if not report.failed:
-        return
+def begin(item: pytest.Item) -> None:
+    """Write that a test has begun: what an earlier run has left of it says nothing of this one."""
+    # That of an attempt before it, where a plugin runs tests again.
+    if RECORDING in item.stash:
+        del item.stash[RECORDING]
     try:
-        kept = recording.failed(report.longreprtext)
+        case_of(item).begun()
+    except LabError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+def judge(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Note what a phase of a test has come to, and keep the evidence of a failure."""
+    recording = item.stash.get(RECORDING, None)
+    try:
+        if recording is None:
+            _judge_without_lab(item, report)
+        else:
+            _judge(recording, item, report)
     except LabError as error:
         report.sections.append((_SECTION, str(error)))
-        return
-    item.user_properties.append((EVIDENCE, str(kept.folder)))
-    told = f"evidence: {kept.folder}\n  $ {again(wish_of(item).test, item.config)}"
-    report.sections.append((_SECTION, told))
+
+
+def _judge_without_lab(item: pytest.Item, report: pytest.TestReport) -> None:
+    if report.skipped:
+        case_of(item).skipped(_reason(report))
+    elif report.failed:
+        case_of(item).failed(report.longreprtext)
+
+
+def _judge(recording: Recording, item: pytest.Item, report: pytest.TestReport) -> None:
+    if report.skipped:
+        recording.skipped(_reason(report))
+    elif report.failed and report.when == "teardown":
+        if not recording.has_failed:
+            recording.failed_afterwards(report.longreprtext)
+    elif report.failed:
+        kept = recording.failed(report.longreprtext)
+        item.user_properties.append((EVIDENCE, str(kept.folder)))
+        told = f"evidence: {kept.folder}\n  $ {again(wish_of(item).test, item.config)}"
+        report.sections.append((_SECTION, told))
+    elif report.when == "call":
+        recording.passed()
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """Return why a test was skipped, or was expected to fail, as it did."""
+    if hasattr(report, "wasxfail"):
+        return f"expected to fail: {report.wasxfail}".rstrip(": ")
+    # Of a skip, pytest has the file, the line and the reason.
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+    return reason.removeprefix("Skipped: ")

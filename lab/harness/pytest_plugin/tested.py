@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -12,9 +12,9 @@ from lab.harness.lacking import lacking
 from lab.harness.leasing import SetupFailedBefore
 from lab.harness.namespace import name_for, opened
 from lab.harness.pytest_plugin.options import lab_options
-from lab.harness.pytest_plugin.session import LabSession
+from lab.harness.pytest_plugin.session import SESSION, LabSession
 from lab.harness.pytest_plugin.wishes import Wish, wish_of
-from lab.harness.recording import Recording, write_skipped
+from lab.harness.recording import Case, Recording
 from lab.harness.run import Run
 from lab.harness.running import as_it_was
 from lab.install.backend import NoPlace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lab.harness.pytest_plugin.clusters import Cluster
     from lab.install.status import RunningLab
 
-#: Of the test that has a lab just now.
+#: Of a test that has, or has had, a lab.
 RECORDING: Final = pytest.StashKey[Recording]()
 _SEE_FIRST: Final = "the lab could not be set up: see the first error"
 
@@ -58,20 +58,19 @@ def tested(
     """
     if isinstance(cluster, LabError):
         if session.has_told_why:
-            _skip(item, session, _SEE_FIRST)
+            pytest.skip(_SEE_FIRST)
         session.has_told_why = True
         pytest.fail(str(cluster), pytrace=False)
     with suppress(_Left), ExitStack() as stack:
         with _in_its_own_words():
-            running = _leased(stack, cluster, item, session)
+            running = _leased(stack, cluster, item)
             lab = stack.enter_context(opened(running, name_for(item.name)))
-        recording = Recording(_run_of(item, session), lab, wish_of(item).test)
+        recording = Recording(case_of(item), lab)
         stack.enter_context(_in_its_own_words())
         stack.enter_context(recording.result())
         stack.enter_context(as_it_was(lab))
         item.stash[RECORDING] = recording
         yield lab
-        del item.stash[RECORDING]
         if recording.has_failed:
             cluster.note_failure()
         if session.leaves(item.session, failed=recording.has_failed, stays=cluster.stays):
@@ -89,35 +88,30 @@ def _in_its_own_words() -> Iterator[None]:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
-def _leased(
-    stack: ExitStack, cluster: "Cluster", item: pytest.Item, session: LabSession
-) -> "RunningLab":
+def _leased(stack: ExitStack, cluster: "Cluster", item: pytest.Item) -> "RunningLab":
     """Return a lab that is the test's until the stack ends; skip one that cannot have one."""
     wish = wish_of(item)
     try:
         running = stack.enter_context(cluster.leases.lease(wish.fleet, wish.test))
     except SetupFailedBefore:
-        _skip(item, session, _SEE_FIRST)
+        pytest.skip(_SEE_FIRST)
     except NoPlace as error:
-        _skip(item, session, error.what)
+        pytest.skip(error.what)
     if reason := _why_not(running, wish):
         # Given back as it is: nothing is wrong with it.
         stack.close()
-        _skip(item, session, reason)
+        pytest.skip(reason)
     record = running.record
     facts = {"backend": record.backend, "lab": record.name, "kubernetes": running.client.version()}
     item.user_properties += [(f"gpu_lab.{key}", value) for key, value in facts.items()]
     return running
 
 
-def _skip(item: pytest.Item, session: LabSession, reason: str) -> NoReturn:
-    """Skip a test that has no lab, and write that down: an earlier run may have left a verdict."""
-    write_skipped(_run_of(item, session), wish_of(item).test, reason)
-    pytest.skip(reason)
-
-
-def _run_of(item: pytest.Item, session: LabSession) -> Run:
-    return Run(session.settings.evidence, session.run, lab_options(item.config))
+def case_of(item: pytest.Item) -> Case:
+    """Return what a test is called in the results of its run."""
+    session, wish = item.config.stash[SESSION], wish_of(item)
+    run = Run(session.settings.evidence, session.run, lab_options(item.config))
+    return Case(run, wish.test, wish.titles, wish.section)
 
 
 def _why_not(running: "RunningLab", wish: Wish) -> str:

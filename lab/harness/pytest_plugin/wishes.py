@@ -4,21 +4,24 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 
+from lab.core.language import LANGUAGES, Language
 from lab.harness.pytest_plugin.options import BACKENDS
 
 if TYPE_CHECKING:
     from lab.core.fleet import Fleet
 
 MARKER: Final = (
-    "gpu_lab(fleet=..., backend=..., needs=...): what the lab of a test is to be. `fleet` is a "
-    "name, the path of a fleet file, or a Fleet; `backend` one or several that the test holds on; "
-    "`needs` what has to be possible on nodes."
+    "gpu_lab(fleet=..., backend=..., needs=..., titles=..., section=...): what the lab of a test "
+    "is to be. `fleet` is a name, the path of a fleet file, or a Fleet; `backend` one or several "
+    "that the test holds on; `needs` what has to be possible on nodes; `titles` (by language: en, "
+    "zh) and `section` are how a report tells of the test."
 )
 FIXTURE: Final = "gpu_lab"
+_ARGUMENTS: Final = ("fleet", "backend", "needs", "titles", "section")
 _YAML: Final = (".yaml", ".yml")
 
 
@@ -26,13 +29,16 @@ _YAML: Final = (".yaml", ".yml")
 class Wish:
     """The fleet of a test, the backends that it holds on (none: all), and what it needs of them.
 
-    `test` is the test's ID, without the group that pytest-xdist adds to it.
+    `test` is the test's ID, without the group that pytest-xdist adds to it; `titles` and `section`
+    are as in `lab.harness.results.Result`.
     """
 
     test: str
     fleet: "Fleet"
     backends: tuple[str, ...]
     needs: frozenset[str]
+    titles: Mapping[Language, str]
+    section: str
 
     @property
     def group(self) -> str:
@@ -67,15 +73,26 @@ def _read(item: pytest.Item) -> Wish:
         if mark.args:
             raise _wrong(item, f"{mark.args[0]!r} has no name: write fleet=…, backend=… or needs=…")
         said |= mark.kwargs
-    unknown = said.keys() - {"fleet", "backend", "needs"}
-    if unknown:
-        raise _wrong(item, f"it has no argument {min(unknown)!r}, but fleet, backend and needs")
+    if unknown := said.keys() - {*_ARGUMENTS}:
+        known = ", ".join(_ARGUMENTS)
+        raise _wrong(item, f"it has no argument {min(unknown)!r}; there are {known}")
     return Wish(
         item.nodeid,
         _fleet(item, said),
         _names(item, said, "backend", BACKENDS),
         frozenset(_names(item, said, "needs", ABILITIES)),
+        _titles(item, said.get("titles", {})),
+        str(said.get("section", "")),
     )
+
+
+def _titles(item: pytest.Item, found: object) -> Mapping[Language, str]:
+    match found:
+        case {**titles} if all(
+            key in LANGUAGES and isinstance(title, str) for key, title in titles.items()
+        ):
+            return cast("Mapping[Language, str]", titles)
+    raise _wrong(item, f"titles={found!r}: a text for each language, of {', '.join(LANGUAGES)}")
 
 
 def _names(

@@ -15,8 +15,8 @@ from lab.cluster.record import LabFolder, Record
 from lab.core.errors import CheckFailed, Interrupted
 from lab.core.fleet import Fleet
 from lab.harness import collection, series, venue
+from lab.harness.recording import Case
 from lab.harness.results import results_in
-from lab.harness.run import Run
 from lab.harness.scenario import Scenario, scenario
 from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
@@ -78,9 +78,9 @@ class Labs:
         self.told.append(f"place {pool}")
         return self.running(None, name)
 
-    def ran(self, scenario: Scenario, _lab: object, of: Run, **_: object) -> None:
+    def ran(self, scenario: Scenario, _lab: object, case: Case, **_: object) -> None:
         """Run a scenario: its next act."""
-        self.options = of.options
+        self.options = case.run.options
         self.told.append(f"run {scenario.name}")
         if acts := self.acts.get(scenario.name):
             acts.pop(0)()
@@ -244,12 +244,29 @@ def test_what_was_skipped_is_in_the_report(
     monkeypatch.chdir(tmp_path)
     up(labs)
     assert run(["run", "a", "c", "--name", "t"]) == 0
-    (found,) = results_in(tmp_path / "lab-evidence")
+    _, found = results_in(tmp_path / "lab-evidence")
     assert found.folder.name == "002-c"
     assert (found.result.verdict, found.result.report) == (
         "skipped",
         "the backend kind cannot restart here",
     )
+
+
+def test_what_never_had_its_fleet_is_a_failure_in_the_report(
+    labs: Labs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the place of what an earlier run has left, which may have held."""
+    up(labs)
+
+    def place(*_: object) -> None:
+        raise CheckFailed("the devices did not come")
+
+    monkeypatch.setattr(labs, "place", place)
+    assert run(["run", "a", "--name", "t"]) == 1
+    (found,) = results_in(tmp_path / "lab-evidence")
+    assert found.folder.name == "001-a"
+    assert (found.result.verdict, found.result.report) == ("failed", "the devices did not come")
+    assert found.result.options == ("--name", "t")
 
 
 def test_where_nothing_can_run_that_is_the_error(labs: Labs, capsys: Output) -> None:

@@ -13,7 +13,7 @@ from lab.harness.evidence import collect, collecting
 from lab.harness.evidence.redaction import REMOVED, redacted, redacted_text
 from lab.harness.evidence.sources import Source
 from lab.harness.lab import Lab
-from lab.harness.recording import Recording
+from lab.harness.recording import Case, Recording
 from lab.harness.results import results_in
 from lab.harness.run import Run
 
@@ -83,7 +83,7 @@ def test_the_labs_own_token_is_nowhere(tmp_path: Path) -> None:
 
 def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
     """Of what has failed the page of the run has the text."""
-    kept = Recording(Run(tmp_path, "a-run"), a_lab(), "test")
+    kept = Recording(Case(Run(tmp_path, "a-run"), "test"), a_lab())
     with pytest.raises(ValueError, match="refused"), kept.result():
         raise ValueError(f"refused: {TOKEN}")
     (found,) = results_in(tmp_path)
@@ -93,7 +93,7 @@ def test_the_labs_own_token_is_in_no_result(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("gathered")
 def test_the_first_error_of_a_test_is_its_report(tmp_path: Path) -> None:
     """What goes wrong with the cleaning up afterwards comes of it."""
-    kept = Recording(Run(tmp_path, "a-run"), a_lab(), "test")
+    kept = Recording(Case(Run(tmp_path, "a-run"), "test"), a_lab())
     kept.failed("pod p does not run")
     with pytest.raises(ValueError, match="not as it was"), kept.result():
         raise ValueError("the lab is not as it was")
@@ -109,7 +109,7 @@ def test_no_secret_is_in_the_timelines_of_a_result(
     told = {"pod": "greedy", "steps": [{"number": 1, "facts": [said, 2.5, None]}]}
     timeline = SimpleNamespace(as_json=lambda: told)
     monkeypatch.setattr(recording, "timeline_of", lambda *_: timeline)
-    kept = Recording(Run(tmp_path, "a-run"), a_lab(), "test")
+    kept = Recording(Case(Run(tmp_path, "a-run"), "test"), a_lab())
     with kept.result():
         kept.look()
     (found,) = results_in(tmp_path)
@@ -130,7 +130,7 @@ def test_timelines_are_of_the_time_that_the_lab_has(
 
     monkeypatch.setattr(recording, "timeline_of", timeline_of)
     lab = a_lab()
-    Recording(Run(tmp_path, "a-run"), lab, "test").look()
+    Recording(Case(Run(tmp_path, "a-run"), "test"), lab).look()
     assert clocks == [lab.clock]
 
 

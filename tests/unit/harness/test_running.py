@@ -54,6 +54,25 @@ def test_an_error_of_the_scenario_is_the_error(lab: Lab) -> None:
         within_deadline(a_scenario(body), lab)
 
 
+@pytest.mark.parametrize("error", [ValueError("not so"), SystemExit(0), AssertionError("not so")])
+def test_any_other_error_is_a_failure_of_the_scenario(lab: Lab, error: BaseException) -> None:
+    """With the line that it came from: it ends neither the run nor the program."""
+
+    def lesson(_: Lab) -> None:
+        """Show that it is so."""
+        raise error
+
+    made = scenario(section="4.1", en="It is so", zh="就是这样", zh_why="就是这样。")(lesson)
+    with pytest.raises(CheckFailed) as raised:
+        within_deadline(made, lab)
+    assert raised.value.what == f"the scenario 'lesson' ended by {type(error).__name__}"
+    assert raised.value.where.startswith(f"{__file__}:")
+    assert raised.value.where.endswith(": raise error")
+    assert raised.value.seen == f"{type(error).__name__}: {error}"
+    assert raised.value.commands == ("gpulab run lesson --name t",)
+    assert raised.value.__cause__ is error
+
+
 def test_a_wait_that_does_not_end_is_ended(lab: Lab) -> None:
     """At the deadline, and the report says at which line."""
     ended = threading.Event()

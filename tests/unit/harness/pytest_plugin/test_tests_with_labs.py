@@ -85,14 +85,6 @@ def test_the_summary_says_how_to_run_each_failure_again(project: Project) -> Non
     assert result["options"] == again.split()
 
 
-def test_a_skip_inside_a_test_is_no_failure(project: Project) -> None:
-    """Its result says so."""
-    project.write(test_it=marked("", "pytest.skip('not today')"))
-    assert project.run().code == 0
-    file = project.folder / "lab-evidence/test_it.py-test_it/result.json"
-    assert json.loads(file.read_text())["verdict"] == "skipped"
-
-
 def test_junit_has_what_the_test_ran_on(project: Project) -> None:
     """As properties of the test."""
     project.write(test_it=FAILS)

@@ -44,13 +44,15 @@ def mark(*arguments: object, **named: object) -> pytest.MarkDecorator:
     ("marker", "says"),
     [
         (mark("chapter"), "'chapter' has no name: write fleet=…, backend=… or needs=…"),
-        (mark(flet="x"), "it has no argument 'flet', but fleet, backend and needs"),
+        (mark(flet="x"), "it has no argument 'flet'; there are fleet, backend, needs, titles, "),
         (mark(fleet=7), "fleet=7: a name, a path or a Fleet"),
         (mark(fleet="h200"), "there is no fleet 'h200', but chapter, "),
         (mark(fleet="h200.yaml"), "there is no file 'h200.yaml'; looked for it in /"),
         (mark(backend="minikube"), "backend='minikube': there are kind, existing"),
         (mark(needs=["fly"]), "needs='fly': there are run, restart_kubelet, "),
         (mark(needs=7), "needs=7: a name or several"),
+        (mark(titles="It works"), "titles='It works': a text for each language, of en, zh"),
+        (mark(titles={"de": "Es geht"}), "titles={'de': 'Es geht'}: a text for each language"),
     ],
 )
 def test_what_nobody_could_serve_is_refused(
@@ -81,7 +83,8 @@ def test_a_wrong_file_is_refused_with_its_line(wish: Callable[..., Wish], tmp_pa
 
 def test_without_a_marker_the_fleet_is_the_chapters(wish: Callable[..., Wish]) -> None:
     """And nothing else is asked for."""
-    assert wish() == Wish("tests/test_it.py::test_it", Fleet.default(), (), frozenset())
+    test = "tests/test_it.py::test_it"
+    assert wish() == Wish(test, Fleet.default(), (), frozenset(), titles={}, section="")
 
 
 def test_the_nearest_marker_counts_argument_by_argument(wish: Callable[..., Wish]) -> None:
