@@ -1,7 +1,9 @@
 """The scenarios that there are."""
 
+import difflib
 import importlib
 import pkgutil
+import shlex
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
@@ -14,7 +16,9 @@ from lab.harness.scenario import Scenario
 
 #: The package of the scenarios, which knows the harness and not the other way round.
 _PACKAGE: Final = "scenarios"
-_SHOWN: Final = 12
+#: More than there are tags or sections: names alone are many.
+_SHOWN: Final = 40
+_CLOSE: Final = 3
 
 
 @cache
@@ -33,19 +37,23 @@ def chosen(
 ) -> tuple[Scenario, ...]:
     """Return the scenarios of these names, and of these sections and tags where some are given.
 
-    A section stands for those below it, too. Raises `UsageError` for what matches none.
+    A section stands for those below it, too. Raises `UsageError` for what matches none, each for
+    itself or all of it together.
     """
     known = scenarios()
     _require("name", names, {each.name for each in known})
     _require("section", sections, {part for each in known for part in _above(each.section)})
     _require("tag", tags, {tag for each in known for tag in each.tags})
-    return tuple(
+    found = tuple(
         each
         for each in known
         if (not names or each.name in names)
         and (not sections or set(_above(each.section)) & set(sections))
         and (not tags or each.tags & set(tags))
     )
+    if not found:
+        raise _nothing_has_all_of(names, sections, tags)
+    return found
 
 
 def fleet_of(scenario: Scenario) -> Fleet:
@@ -78,14 +86,29 @@ def _in(module: str) -> Scenario:
 def _require(what: str, asked: Iterable[str], known: set[str]) -> None:
     unknown = sorted(set(asked) - known)
     if unknown:
-        shown = sorted(known)
+        close = difflib.get_close_matches(unknown[0], known, n=_CLOSE)
+        shown = [*close, *sorted(known - {*close})]
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         raise UsageError(
             f"no scenario has the {what} {unknown[0]!r}",
             seen=f"{what}s that there are: {', '.join(shown[:_SHOWN])}{more}",
-            remedy="see which there are",
+            remedy=f"is it {close[0]}? See which there are" if close else "see which there are",
             commands=("gpulab list",),
         )
+
+
+def _nothing_has_all_of(
+    names: Sequence[str], sections: Sequence[str], tags: Sequence[str]
+) -> UsageError:
+    kinds = (("name", names), ("section", sections), ("tag", tags))
+    asked = [f"{what} {' or '.join(map(repr, found))}" for what, found in kinds if found]
+    alone = [("--section", each) for each in sections] + [("--tag", each) for each in tags]
+    return UsageError(
+        f"no scenario has all of: {', '.join(asked)}",
+        seen="each of them has some",
+        remedy="ask for less, or see what one of them has",
+        commands=tuple(f"gpulab list {option} {shlex.quote(each)}" for option, each in alone),
+    )
 
 
 def _above(section: str) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ def test_scenarios_are_chosen_by_name_section_and_tag(
     ("asked", "what", "seen"),
     [
         ({"names": ["fit"]}, "name 'fit'", "names that there are: fits, flaps, too_much"),
+        ({"names": ["to_much"]}, "name 'to_much'", "names that there are: too_much, fits, flaps"),
         ({"sections": ["5"]}, "section '5'", "4, 4.10, 4.10.4, 4.10.5, 4.5, 4.5.2"),
         ({"tags": ["x"]}, "tag 'x'", "tags that there are: health, scheduling"),
     ],
@@ -64,6 +65,36 @@ def test_what_no_scenario_has_is_refused(asked: dict[str, list[str]], what: str,
         chosen(**asked)
     assert raised.value.what == f"no scenario has the {what}"
     assert raised.value.seen.endswith(seen)
+
+
+@pytest.mark.usefixtures("_known")
+def test_the_nearest_name_is_asked_for_first() -> None:
+    """Where nothing is near, nothing is guessed."""
+    with pytest.raises(UsageError) as raised:
+        chosen(["to_much"])
+    assert raised.value.remedy == "is it too_much? See which there are"
+    with pytest.raises(UsageError) as raised:
+        chosen(tags=["xyz"])
+    assert raised.value.remedy == "see which there are"
+
+
+@pytest.mark.usefixtures("_known")
+def test_what_no_scenario_has_together_is_refused() -> None:
+    """Nothing to run would be a run that held, whatever a pipeline meant by it."""
+    with pytest.raises(UsageError) as raised:
+        chosen(["too_much"], ["4.10.5"], ["health"])
+    assert raised.value.what == (
+        "no scenario has all of: name 'too_much', section '4.10.5', tag 'health'"
+    )
+    assert raised.value.commands == ("gpulab list --section 4.10.5", "gpulab list --tag health")
+
+
+def test_every_tag_and_section_can_be_shown_when_one_is_misspelt() -> None:
+    """A list of them that is cut off could leave out the one that was meant."""
+    for asked in ({"tags": ["nothing-like-it"]}, {"sections": ["9.9.9"]}):
+        with pytest.raises(UsageError) as raised:
+            chosen(**asked)
+        assert " more" not in raised.value.seen
 
 
 def test_scenarios_of_one_fleet_follow_each_other() -> None:
