@@ -1,5 +1,6 @@
 """The folder of one test's evidence."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -8,7 +9,8 @@ from typing import Final
 
 from lab.core.errors import NotReady
 
-_MOST_LETTERS: Final = 100
+_MOST_BYTES: Final = 100
+_DIGITS: Final = 8
 
 
 def made_for(test: str, root: Path) -> Path:
@@ -51,6 +53,13 @@ def unwritable(path: Path, error: OSError) -> NotReady:
 
 
 def _name(test: str) -> str:
-    """Return what a folder can be called: of `tests/test_x.py::test_y[z]` the readable part."""
-    plain = re.sub(r"[^\w.=-]+", "-", test).strip("-.")
-    return plain[-_MOST_LETTERS:] or "test"
+    """Return what a folder can be called: of `tests/test_x.py::test_y[z]` the readable part.
+
+    What is left out would let two tests have one folder, so that a digest of the whole is with it.
+    """
+    plain = re.sub(r"[^\w.=-]+", "-", test).strip("-.").encode(errors="replace")
+    short = plain[-_MOST_BYTES:].decode(errors="ignore")
+    if short == test:
+        return short
+    digest = hashlib.sha256(test.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]
+    return f"{short or 'test'}-{digest}"

@@ -41,7 +41,7 @@ def test_a_test_that_does_not_apply_is_skipped(project: Project, marker: str, re
     ended = project.run("-rs", FAKE_NODES="2")
     assert ended.code == 0, ended.text
     assert reason in ended.text
-    file = project.folder / "lab-evidence/test_a.py-test_it/result.json"
+    (file,) = (project.folder / "lab-evidence").glob("test_a.py-*/result.json")
     result = json.loads(file.read_text())
     assert (result["verdict"], result["report"]) == ("skipped", reason)
     assert sum(each.startswith("make") for each in project.told) == 1
@@ -51,7 +51,7 @@ def test_a_failure_has_evidence_and_a_result(project: Project) -> None:
     """Both are in the folder of the test, which the summary names."""
     project.write(test_it=FAILS)
     ended = project.run("--lab-evidence", "kept")
-    folder = project.folder / "kept" / "test_it.py-test_it"
+    folder = project.folder / "kept" / "test_it.py-test_it-889b5006"
     told = f"evidence: {folder}\n  $ pytest test_it.py::test_it\n"
     beside_the_failure, _, summary = ended.text.partition("= gpu-lab =")
     assert told in beside_the_failure
@@ -74,14 +74,16 @@ def test_the_summary_says_how_to_run_each_failure_again(project: Project) -> Non
     )
     kept, again = f"{project.folder}/inner/kept", "--lab-backend=kind --lab-node-image=nodes:1"
     assert ended.text.partition("= gpu-lab =")[2].partition("\n")[2].partition("====")[0] == (
-        f"evidence: {kept}/inner-test_it.py-test_it-a-b\n"
+        f"evidence: {kept}/inner-test_it.py-test_it-a-b-21dd96fa\n"
         f"  $ pytest 'test_it.py::test_it[a b]' {again}\n"
-        f"evidence: {kept}/inner-test_it.py-test_it-c-d\n"
+        f"evidence: {kept}/inner-test_it.py-test_it-c-d-18d43d8b\n"
         f"  $ pytest 'test_it.py::test_it[c@d]' {again}\n"
         "all of it on one page:\n"
         f"  $ gpulab report {kept}\n"
     )
-    result = json.loads((Path(kept) / "inner-test_it.py-test_it-a-b/result.json").read_text())
+    result = json.loads(
+        (Path(kept) / "inner-test_it.py-test_it-a-b-21dd96fa/result.json").read_text()
+    )
     assert result["options"] == again.split()
 
 
@@ -94,7 +96,7 @@ def test_junit_has_what_the_test_ran_on(project: Project) -> None:
     assert found["gpu_lab.kubernetes"] == "v1.36.3"
     assert found["gpu_lab.backend"] == "kind"
     assert str(found["gpu_lab.lab"]).endswith("-own-0")
-    assert str(found["gpu_lab.evidence"]).endswith("/lab-evidence/test_it.py-test_it")
+    assert str(found["gpu_lab.evidence"]).endswith("/lab-evidence/test_it.py-test_it-889b5006")
 
 
 @pytest.mark.parametrize(
