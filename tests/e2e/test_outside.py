@@ -22,6 +22,7 @@ from lab.host.docker import Docker
 from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.install.node_image import choose
+from tests.leaving_out import leave_out
 from tests.unit.docs.pages import ROOT, page
 
 #: Each makes a cluster of its own: beside the scenarios, in one group.
@@ -140,10 +141,7 @@ def test_a_cluster_of_pytest_kind_is_handed_over(outside: Outside) -> None:
 def _require_pytest_kind() -> None:
     if find_spec("pytest_kind"):
         return
-    reason = "pytest-kind is not installed: it is in the extra `dev`"
-    if os.environ.get("GPULAB_REQUIRE") == "kind":
-        pytest.fail(f"GPULAB_REQUIRE=kind, but {reason}")
-    pytest.skip(reason)
+    leave_out("pytest-kind is not installed: it is in the extra `dev`")
 
 
 @pytest.mark.parametrize(

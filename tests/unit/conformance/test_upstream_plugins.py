@@ -1,12 +1,11 @@
 """Kubernetes' own sample device plugin, and its library, where they were compiled before."""
 
-import os
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import pytest
 
-from benchmarks.upstream import at_hand
+from benchmarks.upstream import at_hand, build
 from lab.conformance.check import Verdict
 from lab.conformance.command import PluginCommand
 from lab.conformance.examination import examine
@@ -17,6 +16,7 @@ from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
+from tests.leaving_out import leave_out, nothing_is_left_out
 
 #: The sample makes files in /tmp as it allocates: here in one of its own.
 SAMPLE: Final = "unshare --mount sh -c 'mount -t tmpfs tmpfs /tmp && exec {sample}'"
@@ -41,22 +41,17 @@ LEFT_OUT_OF_SAMPLE: Final = {
 def programs(tmp_path: Path, progress: Progress) -> dict[str, Path]:
     """Return the programs; they know one path for the kubelet, which has to be served.
 
-    Where they cannot run the test is skipped, with GPULAB_REQUIRE=kind it fails.
+    Where no test may be left out they are compiled now, which needs modules from a network.
     """
-    found = at_hand(Processes(), Folders.of(), progress)
+    make = build if nothing_is_left_out() else at_hand
+    found = make(Processes(), Folders.of(), progress)
     if found is None:
-        _leave_out("they are not compiled here: make bench-plugin does that, where Go is")
+        leave_out("they are not compiled here: make bench-plugin does that, where Go is")
     try:
         at_fixed_folder(tmp_path / "d", Processes())
     except NotReady as reason:
-        _leave_out(reason.what)
+        leave_out(reason.what)
     return dict(zip(("sample", "library"), found, strict=True))
-
-
-def _leave_out(reason: str) -> NoReturn:
-    if os.environ.get("GPULAB_REQUIRE") == "kind":
-        pytest.fail(f"GPULAB_REQUIRE=kind, but {reason}")
-    pytest.skip(reason)
 
 
 def told(report: Report, verdict: Verdict) -> dict[str, str]:
