@@ -1,9 +1,8 @@
 """Writes down what comes of a test: its result always, and its evidence where it fails."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from lab.core.clock import SystemClock
@@ -60,8 +59,9 @@ class Case:
             self.failed(str(error))
             raise
 
-    def _write(self, verdict: Verdict, report: str) -> None:
-        found = Result(
+    def result(self, verdict: Verdict, report: str, secrets: Sequence[str] = ()) -> Result:
+        """Return its result as far as that needs no lab; `secrets` are not to be in it."""
+        return Result(
             run=self.run.name,
             test=self.test,
             verdict=verdict,
@@ -71,10 +71,20 @@ class Case:
             section=self.section,
             backend="",
             kubernetes="",
-            report=redacted_text(report, ()),
+            report=redacted_text(report, secrets),
             options=self.run.options,
         )
-        _write(found, made_for(self.test, self.run.folder))
+
+    def write(self, found: Result, kept: Evidence | None = None) -> None:
+        """Write a result of it, beside the evidence that was kept of it."""
+        folder = kept.folder if kept else made_for(self.test, self.run.folder)
+        try:
+            found.write(folder)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+
+    def _write(self, verdict: Verdict, report: str) -> None:
+        self.write(self.result(verdict, report))
 
 
 @dataclass
@@ -162,29 +172,15 @@ class Recording:
         if self._verdict is None:
             self._verdict, self._report = "failed", _UNFINISHED
         secrets = (self.lab.running.folder.known_token(),)
-        case, kept = self.case, self._evidence
-        folder = kept.folder if kept else made_for(case.test, case.run.folder)
-        found = Result(
-            run=case.run.name,
-            test=case.test,
-            verdict=self._verdict,
+        kept = self._evidence
+        found = replace(
+            self.case.result(self._verdict, self._report, secrets),
             started=self._started,
             seconds=round(self.lab.clock.now() - self._begun, 3),
-            titles=case.titles,
-            section=case.section,
             backend=self.lab.running.record.backend,
             kubernetes=self.lab.view.nodes.all()[0].version,
-            report=redacted_text(self._report, secrets),
             timelines=tuple(redacted_json(each, secrets) for each in self._timelines),
             files=kept.files if kept else (),
             missing=kept.missing if kept else (),
-            options=case.run.options,
         )
-        _write(found, folder)
-
-
-def _write(found: Result, folder: Path) -> None:
-    try:
-        found.write(folder)
-    except OSError as error:
-        raise unwritable(folder, error) from error
+        self.case.write(found, kept)
