@@ -1,5 +1,11 @@
-"""The namespace in which a test works, and which goes with it."""
+"""The namespace in which a test works, and which goes with it.
 
+One that is still there when the next test begins is that of a test which did not see its end: it
+was killed, or was to be left for somebody to look at. Its pods hold devices, and what it broke is
+broken.
+"""
+
+import logging
 import re
 import secrets
 from collections.abc import Iterator
@@ -10,12 +16,14 @@ from typing import Any, Final
 from lab.cluster.connection import ApiFailed
 from lab.core.clock import Clock, SystemClock
 from lab.core.errors import CleanUpFailed
+from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
 from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View, viewing
 from lab.install.status import RunningLab
 
-#: Namespaces with this label are the harness's own.
+_LOG: Final = logging.getLogger("gpu_lab")
+#: Namespaces with this label are the harness's own; its value is the lab's name.
 LABEL: Final = "gpu-lab/test"
 #: A pod of a test has so many seconds to end.
 _GRACE_SECONDS: Final = 1
@@ -37,25 +45,49 @@ def opened(running: RunningLab, namespace: str, clock: Clock | None = None) -> I
     """Work on a running lab in a namespace that is there inside the block only.
 
     Its pods have gone when the block has ended, and with them what they held, unless the lab is to
-    be left as it is. Raises `CheckFailed` for a lab without a fleet, `ApiFailed` where there can be
-    no namespace.
+    be left as it is. What earlier tests have left goes first. Raises `CheckFailed` for a lab
+    without a fleet, `ApiFailed` where there can be no namespace.
     """
     fleet = running.deployed_fleet()
-    manifest = _manifest(namespace)
-    running.client.create(manifest)
-    with viewing(running.client.connection, namespace, clock or SystemClock()) as view:
+    clock = clock or SystemClock()
+    for left in _left(running):
+        _end(running, fleet, left, clock)
+    running.client.create(_manifest(running, namespace))
+    with viewing(running.client.connection, namespace, clock) as view:
         lab = Lab(running, fleet, namespace, view)
         try:
             _require_service_account(running, namespace, view)
             yield lab
         finally:
             if not lab.afterwards.left:
-                running.client.delete(manifest)
-                _wait_until_empty(running, namespace, view)
+                _remove(running, namespace, view)
 
 
-def _manifest(namespace: str) -> Manifest:
-    meta = {"name": namespace, "labels": {LABEL: "true"}}
+def _left(running: RunningLab) -> list[str]:
+    """Return the namespaces of tests that did not remove their own."""
+    query = (("labelSelector", f"{LABEL}={running.record.name}"),)
+    found = running.client.connection.get("/api/v1/namespaces", query)["items"]
+    there = [each["metadata"] for each in found]
+    return [each["name"] for each in there if "deletionTimestamp" not in each]
+
+
+def _end(running: RunningLab, fleet: Fleet, namespace: str, clock: Clock) -> None:
+    """Do what a test has not done: put the nodes right, then let its pods go."""
+    _LOG.warning("%s is left by a test that did not see its end: removing it", namespace)
+    with viewing(running.client.connection, namespace, clock) as view:
+        # A kubelet that does not run ends no pods.
+        for node in Lab(running, fleet, namespace, view).nodes():
+            node.put_right()
+        _remove(running, namespace, view)
+
+
+def _remove(running: RunningLab, namespace: str, view: View) -> None:
+    running.client.delete(_manifest(running, namespace))
+    _wait_until_empty(running, namespace, view)
+
+
+def _manifest(running: RunningLab, namespace: str) -> Manifest:
+    meta = {"name": namespace, "labels": {LABEL: running.record.name}}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
 
 

@@ -42,6 +42,25 @@ class NodeHandle(Machine):
         self.afterwards.once("clear", self.name, undo=self._clear)
         return self.reading
 
+    def put_right(self) -> None:
+        """Undo what a killed test has not: kubelet and plugin run, and the hardware is sound.
+
+        Labels, taints and files of the node stay as they are: nobody knows what they were.
+        """
+        if not self._now().ready:
+            self.start_kubelet()
+        self.running.client.label_node(self.name, {NODE_LABEL: "true"})
+
+        def look() -> Sight:
+            pods = self._plugin_pods()
+            # It need not be ready: a rule may keep it from that, which is cleared below.
+            runs = any(pod.phase == "Running" and not pod.terminating for pod in pods)
+            return MET if runs else NotYet("there is no pod of it that runs")
+
+        self._require(look, "the plugin did not start", PLUGIN_SECONDS)
+        self._clear()
+        self.wait_for_plugin(set())
+
     def _clear(self) -> None:
         """Have its hardware sound, and the plugin say so: where it is sticky, by a new start."""
         self.reading.clear()

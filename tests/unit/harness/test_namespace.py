@@ -1,6 +1,6 @@
 """The namespace of a test, which is there for its block and goes with all that holds devices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ from lab.cluster.connection import ApiFailed, Json
 from lab.core.errors import CleanUpFailed, TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.namespace import opened
+from lab.harness.node import NodeHandle
 from lab.harness.view import View
 from tests.unit.harness.cluster import Cluster
 
@@ -25,6 +26,7 @@ class Server:
 
     asked: list[str] = field(default_factory=list)
     account: bool = True
+    left: list[Json] = field(default_factory=list)
 
     def create(self, manifest: Json) -> None:
         """Take note of a namespace."""
@@ -34,10 +36,14 @@ class Server:
         """Take note of a namespace that goes."""
         self.asked.append(f"delete {manifest['metadata']['name']}")
 
-    def get(self, path: str) -> None:
-        """Look for the service account."""
+    def get(self, path: str, query: Sequence[tuple[str, str]] = ()) -> Json:
+        """Return the namespaces with a label, or look for the service account."""
+        if path == "/api/v1/namespaces":
+            assert [*query] == [("labelSelector", "gpu-lab/test=t-lab")]
+            return {"items": self.left}
         if not self.account:
             raise ApiFailed("there is no such account", where=path, status=404)
+        return {}
 
     def send(self, method: str, path: str, body: Json) -> None:
         """Take note of pods that are to end."""
@@ -61,7 +67,12 @@ def running(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("lab.harness.namespace.viewing", viewing)
     client = SimpleNamespace(connection=server, create=server.create, delete=server.delete)
     folder = SimpleNamespace(kubeconfig="kubeconfig")
-    found: Any = SimpleNamespace(client=client, folder=folder, deployed_fleet=Fleet.default)
+    found: Any = SimpleNamespace(
+        client=client,
+        folder=folder,
+        record=SimpleNamespace(name="t-lab"),
+        deployed_fleet=lambda: Fleet.default().placed_on(("worker",)),
+    )
     return cast("RunningLab", found)
 
 
@@ -84,6 +95,23 @@ def test_it_goes_after_an_error_too(running: "RunningLab", server: Server) -> No
     with pytest.raises(ZeroDivisionError), opened(running, "ns"):
         raise ZeroDivisionError
     assert server.asked == GONE
+
+
+def test_what_a_killed_test_has_left_goes_before_the_next_begins(
+    running: "RunningLab", server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pods hold devices; a namespace that is going already is let go."""
+    put_right: list[str] = []
+    monkeypatch.setattr(NodeHandle, "put_right", lambda node: put_right.append(node.name))
+    going = {"name": "going", "deletionTimestamp": "2026-12-01T12:00:00Z"}
+    server.left = [{"metadata": {"name": "killed"}}, {"metadata": going}]
+    cluster.pod("holder")
+    cluster.clock.at(3, lambda: cluster.pods.remove("holder", "ns"))
+    with opened(running, "ns"):
+        assert put_right == ["worker"]
+        assert cluster.clock.now() == 3
+    killed = ["delete killed", GONE[2].replace("/ns/", "/killed/")]
+    assert server.asked == [*killed, *GONE]
 
 
 def test_pods_that_do_not_go_are_told(running: "RunningLab", cluster: Cluster) -> None:

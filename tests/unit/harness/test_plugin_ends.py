@@ -27,9 +27,16 @@ class Node:
     cluster: Cluster
     asked: list[str] = field(default_factory=list)
 
-    def plugin(self, name: str, restarts: int = 0, **facts: Any) -> None:  # noqa: ANN401 - of a Pod
+    def plugin(
+        self,
+        name: str,
+        restarts: int = 0,
+        *,
+        ready: bool = True,
+        **facts: Any,  # noqa: ANN401 - of a Pod
+    ) -> None:
         """Let the plugin's pod be so."""
-        container = running("device-plugin", restarts=restarts)
+        container = replace(running("device-plugin", restarts=restarts), ready=ready)
         pod = replace(a_pod(name), node="w", phase="Running", containers=(container,), **facts)
         self.cluster.plugins.put(pod, name, "kube-system")
 
@@ -172,3 +179,23 @@ def test_a_rollout_replaces_the_plugin_of_every_node(node: Node, lab: Lab) -> No
     lab.roll_out_plugins()
     assert node.cluster.clock.now() == 4
     assert node.asked == ["PATCH fake-gpu-device-plugin kubectl.kubernetes.io/restartedAt"]
+
+
+def test_what_a_killed_test_has_stopped_and_broken_is_put_right(
+    node: Node, handle: NodeHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kubelet first, then the plugin, which is told before it is ready: a rule may hold it back."""
+
+    def clear() -> None:
+        node.asked.append(f"clear at {node.cluster.clock.now():g} s")
+        node.cluster.clock.at(5, partial(node.plugin, "old"))
+
+    plugin = SimpleNamespace(clear=clear, facts=lambda: SimpleNamespace(resources=()))
+    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    monkeypatch.setattr(NodeHandle, "start_kubelet", lambda _: node.asked.append("start kubelet"))
+    node.cluster.node("w", ready=False)
+    node.cluster.plugins.remove("old", "kube-system")
+    node.cluster.clock.at(2, partial(node.plugin, "old", ready=False))
+    handle.put_right()
+    assert node.asked == ["start kubelet", f"{NODE_LABEL}=true", "clear at 2 s"]
+    assert node.cluster.clock.now() == 5
