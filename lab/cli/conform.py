@@ -55,6 +55,9 @@ def conform(  # noqa: PLR0913, PLR0917 - one per option
         raise click.UsageError(
             "--dir-variable is for a process: in a pod the folder is where it is"
         )
+    # A variable names the lab of all commands, also of those that need none.
+    if image is None and _is_typed("name"):
+        raise click.UsageError("--name is for --image: a process is tried without a lab")
     refuse_without_libraries()
     if image is not None:
         report = _report_on_image(image, plugin_command, name, resource, timeout)
@@ -62,6 +65,11 @@ def conform(  # noqa: PLR0913, PLR0917 - one per option
         report = _report_on_process(plugin_command or "", dir_variable, resource, timeout)
     print_report(report, output)
     refuse_failures(report)
+
+
+def _is_typed(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.COMMANDLINE
 
 
 def _report_on_process(
@@ -151,5 +159,7 @@ def refuse_failures(report: "Report") -> None:
     if failed := report.of(Verdict.FAILED):
         raise CheckFailed(
             f"{len(failed)} of {len(report.results)} checks failed: "
-            + ", ".join(each.rule.id for each in failed)
+            + ", ".join(each.rule.id for each in failed),
+            where=report.tried,
+            remedy="mend the plugin; the report says of each what it breaks, and where to read on",
         )

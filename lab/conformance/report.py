@@ -20,6 +20,11 @@ class Report:
     results: tuple[Result, ...]
     image: str = ""
 
+    @property
+    def tried(self) -> str:
+        """Return what was tried, as the user has named it."""
+        return self.image or pasteable(self.command)
+
     def of(self, verdict: Verdict) -> tuple[Result, ...]:
         """Return the results with that verdict."""
         return tuple(each for each in self.results if each.verdict is verdict)

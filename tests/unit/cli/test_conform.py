@@ -74,7 +74,11 @@ def test_the_table_has_every_check_and_the_count(
         "",
         "a.b/c: 1 passed, 1 failed, 1 not applicable",
     ]
-    assert err == "error: 1 of 3 checks failed: bad\n"
+    assert err.splitlines() == [
+        "error: 1 of 3 checks failed: bad",
+        "  where: my-plugin '{dir}'",
+        "  next:  mend the plugin; the report says of each what it breaks, and where to read on",
+    ]
 
 
 def test_the_json_has_everything(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,6 +129,7 @@ def test_an_image_is_tried_in_the_lab_that_is_named(
     [
         (["conform"], "say what starts the plugin: --plugin-command, --image or both"),
         ([*COMMAND, "--image", "i", "--dir-variable", "D"], "--dir-variable is for a process"),
+        ([*COMMAND, "--name", "other"], "--name is for --image: a process is tried without a lab"),
         (["conform", "--image", "i", "--plugin-command", "'"], "No closing quotation"),
         (["conform", "--plugin-command", "'"], "No closing quotation"),
         ([*COMMAND, "--timeout", "0"], "0 is not in the range"),
@@ -138,6 +143,15 @@ def test_wrong_options_are_refused(
     assert run(arguments) == ExitCode.USAGE
     assert words in capsys.readouterr().err
     assert "command" not in told
+
+
+def test_a_name_for_all_commands_is_not_refused(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has set the variable has a lab, and tries a process all the same."""
+    monkeypatch.setenv("GPULAB_NAME", "other")
+    assert run(COMMAND) == ExitCode.DONE
+    assert "command" in told
 
 
 def test_libraries_that_are_missing_are_named(
