@@ -127,12 +127,15 @@ def print_report(report: "Report", output: str) -> None:
 
     from lab.cli.table import as_wide_as_needed
     from lab.conformance.check import Verdict
+    from lab.conformance.printable import printable
 
     table = Table(box=None, pad_edge=False, header_style="")
     for column in ("", "CHECK", "THE PLUGIN", "SEEN"):
         table.add_column(column, no_wrap=True)
     for each in report.results:
-        table.add_row(_MARKS[each.verdict], each.rule.id, each.rule.title, _shortened(each.seen))
+        table.add_row(
+            _MARKS[each.verdict], each.rule.id, each.rule.title, _shortened(printable(each.seen))
+        )
     click.echo(as_wide_as_needed(table))
     for each in report.of(Verdict.FAILED):
         click.echo(f"\n✗ {each.rule.id}: {each.rule.title}")
@@ -141,9 +144,9 @@ def print_report(report: "Report", output: str) -> None:
             ("why", each.rule.why),
             ("read", each.rule.source),
         ):
-            click.echo(f"  {label + ':':<6}" + text.replace("\n", "\n        "))
+            click.echo(f"  {label + ':':<6}" + printable(text).replace("\n", "\n        "))
     counts = [f"{len(report.of(each))} {each.value.replace('-', ' ')}" for each in Verdict]
-    click.echo(f"\n{report.resource or 'no resource'}: {', '.join(counts)}")
+    click.echo(f"\n{printable(report.resource) or 'no resource'}: {', '.join(counts)}")
 
 
 def _shortened(seen: str) -> str:

@@ -4,18 +4,23 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
+from fake_plugin.shortening import cut
+from lab.conformance.last_output import LastOutput
+from lab.conformance.printable import printable
+
 _LAST_LINES: Final = 10
+#: Of each of these lines.
+_CHARACTERS: Final = 500
 
 
 class PluginProcess:
-    """A program that runs until it ends by itself, or is made to; `log` has what it says."""
+    """A program that runs until it ends by itself, or is made to; `output` has what it says."""
 
-    def __init__(self, child: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], output: LastOutput) -> None:
         self._child = child
-        self._log = log
+        self._output = output
 
     @property
     def has_ended(self) -> bool:
@@ -39,9 +44,11 @@ class PluginProcess:
 
     @property
     def last_words(self) -> str:
-        """Return the last lines that it printed."""
-        said = self._log.read_text(errors="replace").strip().splitlines()
-        return "\n".join(said[-_LAST_LINES:]) or "(it printed nothing)"
+        """Return the last lines that it printed, of each its beginning, all of it to be seen."""
+        said = self._output.text().strip().splitlines()[-_LAST_LINES:]
+        return "\n".join(printable(cut(each, _CHARACTERS)) for each in said) or (
+            "(it printed nothing)"
+        )
 
     def terminate(self) -> None:
         """Send SIGTERM to it alone, as a runtime does at the end of a pod."""

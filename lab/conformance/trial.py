@@ -7,7 +7,7 @@ for whichever check comes next, and starts it anew where the one before has left
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from fake_plugin.api.deviceplugin_pb2 import Device, ListAndWatchResponse
 from lab.conformance.calls import Calls
 from lab.conformance.check import NotApplicable
 from lab.conformance.command import PluginCommand
+from lab.conformance.last_output import LastOutput
 from lab.conformance.limits import Limits
 from lab.conformance.process import PluginProcess
 from lab.core.errors import NotReady
@@ -57,7 +58,6 @@ class Trial:
         self.process: PluginProcess | None = None
         #: Whether the plugin listened when it first called Register; None before.
         self.listened: bool | None = None
-        self._log = work / "log"
         self._processes = processes
         self._running = ExitStack()
         self._accepted_before = 0
@@ -76,11 +76,14 @@ class Trial:
         """Start the plugin, in the place of one that runs; raise `NotReady` where it cannot be."""
         self.end_plugin()
         self._begin_anew()
-        output = self._running.enter_context(self._log.open("wb"))
-        child = self._running.enter_context(
-            self._processes.beside(self._launch.argv, output=output, env=self._launch.variables)
-        )
-        self.process = PluginProcess(child, self._log)
+        output = LastOutput()
+        with closing(output):
+            child = self._running.enter_context(
+                self._processes.beside(
+                    self._launch.argv, output=output.writer, env=self._launch.variables
+                )
+            )
+        self.process = PluginProcess(child, output)
         return self.process
 
     def end_plugin(self) -> None:

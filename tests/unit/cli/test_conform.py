@@ -27,6 +27,7 @@ def result(name: str, verdict: Verdict, seen: str) -> Result:
 
 GOOD = result("good", Verdict.PASSED, "well " + "x" * 100)
 BAD = result("bad", Verdict.FAILED, "it ended\nwith a cry")
+ODD = (Verdict.FAILED, "\x07ding\n\x1b[1A")
 LEFT_OUT = result("left-out", Verdict.NOT_APPLICABLE, "not offered")
 
 
@@ -79,6 +80,18 @@ def test_the_table_has_every_check_and_the_count(
         "  where: my-plugin '{dir}'",
         "  next:  mend the plugin; the report says of each what it breaks, and where to read on",
     ]
+
+
+def test_what_a_plugin_says_is_printed_so_that_it_can_be_seen(
+    told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever it is: neither the table nor a failure moves what a terminal shows."""
+    told["results"] = (result("good", Verdict.PASSED, "a\0\x1b[2J"), result("bad", *ODD))
+    assert run(COMMAND) == ExitCode.CHECK_FAILED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == r"✓  good   does good   a\x00\x1b[2J"
+    assert lines[2] == r"✗  bad    does bad    \x07ding"
+    assert lines[5:7] == [r"  seen: \x07ding", r"        \x1b[1A"]
 
 
 def test_the_json_has_everything(told: Told, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PLUGIN: Final = (sys.executable, str(Path(__file__).with_name("bad_plugin.py")), "{dir}", "none")
 ENDS: Final = (*PLUGIN[:-1], "ends-later")
+#: Has printed more than a pipe holds before it goes on as a plugin.
+NOISY: Final = r"""yes "$(printf '\033[2J busy')" | head -c 1100000; exec "$0" "$@" """
 FLEET: Final = """\
 apiVersion: gpu-lab/v1
 kind: Fleet
@@ -142,6 +144,24 @@ def test_a_call_that_the_plugin_does_not_survive_is_told_with_both(examined: Exa
 
     report = examined(made("own", kill))
     assert report.results[-1].seen == "EOF; it ended by SIGKILL; (it printed nothing)"
+
+
+def test_a_plugin_that_prints_without_end_does_so_on_nobodys_disk(
+    examined: Examine, place: Path
+) -> None:
+    """What it says last is told all the same, with what a terminal would obey to be seen."""
+    written: list[int] = []
+    words: list[str] = []
+
+    def look(trial: Trial) -> str:
+        written.extend(each.stat().st_size for each in place.rglob("*") if each.is_file())
+        if trial.process:
+            words.extend(trial.process.last_words.splitlines())
+        return ""
+
+    examined(made("own", look), argv=("sh", "-c", NOISY, *PLUGIN))
+    assert sum(written) < 1000
+    assert words[-2:] == [r"\x1b[2J busy"] * 2
 
 
 @pytest.fixture
