@@ -68,13 +68,17 @@ class PluginCommand:
         argv = tuple(each.replace(PLACEHOLDER, str(folder)) for each in self.argv)
         if self.is_told_the_folder:
             variables = {self.dir_variable: str(folder)} if self.dir_variable else {}
-            return Launch(argv, variables)
-        return Launch((*at_fixed_folder(folder, processes), *argv), {})
+            return Launch(self.argv, argv, variables)
+        return Launch(self.argv, (*at_fixed_folder(folder, processes), *argv), {})
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A command to run, and the variables to add to its environment."""
+    """A command to run, and the variables to add to its environment.
 
+    `asked` is what the user has given of it.
+    """
+
+    asked: tuple[str, ...]
     argv: tuple[str, ...]
     variables: dict[str, str]

@@ -7,7 +7,7 @@ for whichever check comes next, and starts it anew where the one before has left
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +15,8 @@ from fake_plugin.api.deviceplugin_pb2 import Device, ListAndWatchResponse
 from lab.conformance.calls import Calls
 from lab.conformance.check import NotApplicable
 from lab.conformance.command import PluginCommand
-from lab.conformance.last_output import LastOutput
 from lab.conformance.limits import Limits
-from lab.conformance.process import PluginProcess
+from lab.conformance.process import PluginProcess, running
 from lab.core.errors import NotReady
 from lab.embedded.clock import RealClock
 from lab.embedded.kubelet.client import PluginClient
@@ -76,20 +75,11 @@ class Trial:
         """Start the plugin, in the place of one that runs; raise `NotReady` where it cannot be."""
         self.end_plugin()
         self._begin_anew()
-        output = LastOutput()
-        with closing(output):
-            child = self._running.enter_context(
-                self._processes.beside(
-                    self._launch.argv, output=output.writer, env=self._launch.variables
-                )
-            )
-        self.process = PluginProcess(child, output)
+        self.process = self._running.enter_context(running(self._launch, self._processes))
         return self.process
 
     def end_plugin(self) -> None:
         """Kill the plugin, and wait until the kubelet knows; its socket may stay behind."""
-        if self.process:
-            self.process.kill()
         self._running.close()
         self.process = None
         known = self.kubelet.registrations
@@ -178,7 +168,7 @@ class Trial:
         return NotReady(
             f"the plugin did not start: {self.process.end if self.process else 'it is gone'} "
             "before it called Register",
-            where=pasteable(self._launch.argv),
+            where=pasteable(self._launch.asked),
             seen=self.process.last_words if self.process else "",
             remedy="run the command by itself; it has to go on running, and must not go to the "
             "background",

@@ -1,5 +1,8 @@
 """One check after the other: what becomes of the plugin between them, and what is left behind."""
 
+import os
+import select
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from lab.conformance import examination
+from lab.conformance import command, examination
 from lab.conformance.check import Check, Failed, NotApplicable, Result, Verdict, check
 from lab.conformance.checks.registration import registers
 from lab.conformance.command import PluginCommand
@@ -20,6 +23,7 @@ from lab.core.errors import Interrupted, NotReady
 from lab.core.progress import Progress
 from lab.embedded.kubelet.client import PluginClient
 from lab.embedded.kubelet.connection import PluginError
+from lab.host.processes import pasteable
 from tests.unit.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -103,10 +107,53 @@ def test_a_plugin_that_ends_at_once_did_not_start(
     assert "run the command by itself" in failed.value.remedy
 
 
-def test_a_program_that_is_missing_is_named(examined: Examine) -> None:
-    """Nothing is tried."""
-    with pytest.raises(NotReady, match="the program no-such-plugin cannot be started"):
-        examined(argv=("no-such-plugin", "{dir}"))
+@pytest.mark.parametrize("argv", [("no-such-plugin", "{dir}"), ("no-such-plugin",)])
+def test_a_program_that_is_missing_is_named(
+    argv: tuple[str, ...],
+    examined: Examine,
+    monkeypatch: pytest.MonkeyPatch,
+    said: list[str],
+) -> None:
+    """By the command of the user, whatever it is started by, and the step has failed."""
+    monkeypatch.setattr(command, "at_fixed_folder", lambda *_: ("sh", "-c", "exec $*", "sh"))
+    with pytest.raises(NotReady) as failed:
+        examined(argv=argv)
+    assert failed.value.what == "the program no-such-plugin cannot be started"
+    assert failed.value.where == pasteable(argv)
+    assert said == ["failed: Try the plugin"]
+
+
+def test_a_plugin_that_looks_under_the_fixed_path_is_named_by_its_own_command(
+    examined: Examine, monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
+    """And not by ours, which puts the folder there."""
+    monkeypatch.setattr(command, "at_fixed_folder", lambda *_: ("env", "OURS=1"))
+    with pytest.raises(NotReady) as failed:
+        examined(argv=("sh", "-c", "exit 3"))
+    assert failed.value.where == "sh -c 'exit 3'"
+    assert said == ["failed: Try the plugin"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there what has gone away is found")
+def test_what_a_plugin_has_started_ends_with_it(examined: Examine, tmp_path: Path) -> None:
+    """In a session of its own, and without a parent, too."""
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    strays = '(setsid sleep 600 3>"$0" &); exec "$@"'
+    examined(argv=("sh", "-c", strays, str(tmp_path / "pipe"), *PLUGIN))
+    # Somebody has had it open, and nobody has.
+    assert select.select([reader], [], [], 0)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(signal.SIGTERM, "SIGTERM"), (40, "signal 40"), (64, "SIGRTMAX")]
+)
+def test_an_end_by_a_signal_is_told_by_its_name(number: int, words: str, examined: Examine) -> None:
+    """Where it has one."""
+    with pytest.raises(NotReady, match=f"it ended by {words} before it called Register"):
+        examined(argv=("sh", "-c", f"kill -{int(number)} $$", "{dir}"))
 
 
 def test_a_plugin_that_ends_later_is_told_with_its_last_words(examined: Examine) -> None:
