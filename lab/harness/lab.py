@@ -1,5 +1,6 @@
 """The handle by which a test works on a lab: submit pods, break nodes, expect what comes of it."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -50,6 +51,7 @@ class Lab(Policies):
         self.fleet = fleet
         self.namespace = namespace
         self.view = view
+        self._rivals: defaultdict[str, set[str]] = defaultdict(set)
 
     @property
     def name(self) -> str:
@@ -136,6 +138,9 @@ class Lab(Policies):
 
     def _bring(self, manifest: Json, node: NodeHandle, resource: str) -> Submitted:
         rival = resource in {each for member in node.members for each in member.devices}
+        if rival:
+            # When it has gone, the kubelet may not go back to the lab's own.
+            node.rivals.add(resource)
         brought = self.submit(manifest)
         undo = partial(self._send_away, brought, node, rival)
         self.afterwards.once("guest", brought.name, undo=undo)
@@ -197,7 +202,7 @@ class Lab(Policies):
     def nodes(self) -> tuple[NodeHandle, ...]:
         """Return the nodes of the fleet."""
         return tuple(
-            NodeHandle(self.running, self.view, self.afterwards, node, members)
+            NodeHandle(self.running, self.view, self.afterwards, node, members, self._rivals[node])
             for node, members in self.fleet.by_node().items()
         )
 

@@ -6,8 +6,8 @@ started, labels and taints are as they were.
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import Unpack
+from dataclasses import dataclass, field
+from typing import Final, Unpack
 
 from fake_plugin.faults.fault import Call
 from lab.cluster.plugin.cards import CardsAdded, CardsMoved
@@ -19,12 +19,17 @@ from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.cluster.plugin.overview import Resource
 from lab.cluster.plugin.rules import Rule
 from lab.core.errors import CheckFailed
+from lab.harness.announced import announced, shown
 from lab.harness.guests import Host
 from lab.harness.machine import Machine
 from lab.harness.one_node import PLUGIN_SECONDS
 from lab.harness.sight import MET, NotYet, Sight
 from lab.install.deployment import NODE_LABEL
 from lab.install.status import requested_on
+
+#: How long a node may take to show what its plugin has announced. A kubelet by its own defaults
+#: reports every ten seconds.
+SHOWN_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,16 @@ class NodeHandle(Machine):
     A device is named by its ID, by its card or partition, or by pool and index, as `nvidia/3`.
     Methods raise `UsageError` for what is asked for wrongly, and `NotOffered` for what the backend
     has no way to.
+
+    `break_device`, `mend`, `unplug`, `plug` and `add` return when the node's capacity and
+    allocatable are what the plugin has announced; they raise `TimedOut` where that does not come.
+    They wait for no resource that the kubelet does not watch, as one that is stopped, nor for one
+    whose list meets a fault, that flaps, or that another plugin serves, too. The same methods of
+    `plugin` do not wait at all.
     """
+
+    #: Names of resources for which the test has brought another plugin.
+    rivals: set[str] = field(default_factory=set, compare=False)
 
     @property
     def plugin(self) -> NodePlugin:
@@ -75,13 +89,19 @@ class NodeHandle(Machine):
             raise CheckFailed("the node has no plugin whose image could be used", where=self.title)
         return Host(self.name, self.access.device_plugin_dir(self.name), images[0])
 
-    def break_device(self, *devices: str, **reason: Unpack[Reason]) -> HealthChanged:
-        """Break devices: for no reason, or with `xid`, `ecc` or `code`."""
-        return self.plugin.break_device(*devices, **reason)
+    def break_device(
+        self, *devices: str, within: float = SHOWN_SECONDS, **reason: Unpack[Reason]
+    ) -> HealthChanged:
+        """Break devices, for no reason or with `xid`, `ecc` or `code`; return when it shows."""
+        changed = self.plugin.break_device(*devices, **reason)
+        self._wait_until_shown(within)
+        return changed
 
-    def mend(self, *devices: str) -> HealthChanged:
-        """Mend devices."""
-        return self.plugin.mend(*devices)
+    def mend(self, *devices: str, within: float = SHOWN_SECONDS) -> HealthChanged:
+        """Mend devices; return when the node shows it."""
+        changed = self.plugin.mend(*devices)
+        self._wait_until_shown(within)
+        return changed
 
     def flap(
         self, *devices: str, times: int, every: float, **reason: Unpack[Reason]
@@ -99,17 +119,49 @@ class NodeHandle(Machine):
         node = {"node": self.members[0].name} if len(self.members) == 1 else {}
         return self.plugin.script([node | dict(each) for each in steps])
 
-    def unplug(self, *devices: str) -> CardsMoved:
-        """Take the cards of devices out of the node: they are no longer in the plugin's list."""
-        return self.plugin.unplug(*devices)
+    def unplug(self, *devices: str, within: float = SHOWN_SECONDS) -> CardsMoved:
+        """Take the cards of devices out of the plugin's list; return when the node shows it."""
+        moved = self.plugin.unplug(*devices)
+        self._wait_until_shown(within)
+        return moved
 
-    def plug(self, *cards: str) -> CardsMoved:
-        """Put cards back that were unplugged."""
-        return self.plugin.plug(*cards)
+    def plug(self, *cards: str, within: float = SHOWN_SECONDS) -> CardsMoved:
+        """Put cards back that were unplugged; return when the node shows it."""
+        moved = self.plugin.plug(*cards)
+        self._wait_until_shown(within)
+        return moved
 
-    def add(self, pool: str, count: int) -> CardsAdded:
-        """Add cards to a pool of the node, beyond its count."""
-        return self.plugin.add(pool, count)
+    def add(self, pool: str, count: int, *, within: float = SHOWN_SECONDS) -> CardsAdded:
+        """Add cards to a pool of the node, beyond its count; return when the node shows it."""
+        added = self.plugin.add(pool, count)
+        self._wait_until_shown(within)
+        return added
+
+    def _wait_until_shown(self, within: float) -> None:
+        """Wait until the node shows what its plugin has announced; raises `TimedOut`."""
+
+        def look() -> Sight:
+            try:
+                facts, calls = self.reading.facts(), self.reading.open_calls()
+            except CheckFailed as problem:
+                # A plugin that is just starting again announces its devices again.
+                return NotYet(problem.what)
+            return shown(self._now(), announced(facts, calls, self.rivals))
+
+        name = self.running.record.name
+        with self.view.waiting.of(f"node {self.title}: shows what its plugin has announced"):
+            self.view.require(
+                look,
+                within,
+                "the node did not show what its plugin has announced",
+                where=self.title,
+                remedy="what was asked of the devices is done; see what the kubelet was told, and "
+                "whether it reports",
+                commands=(
+                    f"gpulab journal --node {self.name} --name {name}",
+                    f"gpulab status --name {name}",
+                ),
+            )
 
     def fault(self, call: Call, **effect: Unpack[Effect]) -> Rule:
         """Make a rule by which calls go wrong, as in `fault("Allocate", nth=1, fails="busy")`."""
@@ -123,7 +175,7 @@ class NodeHandle(Machine):
         """Wait until the kubelet waits for an answer to such a call; raises `TimedOut`."""
 
         def look() -> Sight:
-            waiting = [each.call for each in self.reading.journal().open]
+            waiting = [each.call for each in self.reading.open_calls()]
             return MET if call in waiting else NotYet(f"open calls: {', '.join(waiting) or 'none'}")
 
         self._require(look, f"no {call} was left open", within)

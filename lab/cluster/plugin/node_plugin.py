@@ -11,6 +11,7 @@ from lab.cluster.plugin.crash import Crashed
 from lab.cluster.plugin.faults import Effect, fault
 from lab.cluster.plugin.health import HealthChange, HealthChanged, Reason, Scripted, breakage
 from lab.cluster.plugin.journal import MOST, Journal
+from lab.cluster.plugin.journal import Call as Recorded
 from lab.cluster.plugin.metrics import Sample, samples
 from lab.cluster.plugin.overview import Cleared, Facts, Overview
 from lab.cluster.plugin.rules import Rule, RuleRemoved, Rules, require_id
@@ -117,6 +118,10 @@ class NodePlugin:
     def journal(self, since: int = 1) -> Journal:
         """Return the calls between kubelet and plugin from a number on; the last 4096 are kept."""
         return Journal.read(self._journal, since)
+
+    def open_calls(self) -> tuple[Recorded, ...]:
+        """Return the calls that have not ended: streams, and calls that a fault holds."""
+        return self.api.get("/v1/journal", Journal, {"limit": "1"}).open
 
     def _journal(self, since: int) -> Journal:
         return self.api.get("/v1/journal", Journal, {"since": str(since), "limit": str(MOST)})

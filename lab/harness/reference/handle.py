@@ -45,7 +45,11 @@ _LAB: Final = (
 )
 _NODE: Final = (
     "`lab.node(name)` gives one. What is done to a node is undone after the test. A device is its "
-    "ID, or `POOL/INDEX`, as [`gpulab inject`](commands.md#break-and-mend) takes it."
+    "ID, or `POOL/INDEX`, as [`gpulab inject`](commands.md#break-and-mend) takes it.\n\n"
+    "`break_device`, `mend`, `unplug`, `plug` and `add` raise `TimedOut` where the node does not "
+    "come to show what the plugin has announced. They wait for no resource that the kubelet does "
+    "not watch, as one that is stopped, nor for one whose list meets a fault, that flaps, or that "
+    "another plugin serves, too. The same methods of `plugin` do not wait at all."
 )
 _EXPECT: Final = (
     "`lab.expect(pod)` and `lab.expect(node)` give these. Times are in seconds. A failure says "

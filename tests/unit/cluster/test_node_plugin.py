@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from fake_plugin.api.deviceplugin_pb2 import AllocateRequest, Empty
 from fake_plugin.faults.fault import Fail, Fault, Hang
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.script import Turn
+from fake_plugin.serving.journal import Record
 from lab.cluster.plugin.api import PluginRefused
 from lab.cluster.plugin.cards import CardsAdded
 from lab.cluster.plugin.node_plugin import NodePlugin
@@ -163,3 +165,15 @@ def test_a_script_is_played(node_plugin: NodePlugin, plugin: Plugin) -> None:
     assert (
         plugin.node.script.turns() == (Turn((unit(plugin, 1),), "unhealthy", Breakage(), 3600),) * 2
     )
+
+
+def test_open_calls_are_told_without_the_others(node_plugin: NodePlugin, plugin: Plugin) -> None:
+    """However many have ended."""
+    journal = plugin.node.switchboard.journal
+    with journal.recording(Record("Allocate", GPU, AllocateRequest())):
+        pass
+    with journal.recording(Record("ListAndWatch", GPU, Empty())) as record:
+        record.fault = "rule-1"
+        (found,) = node_plugin.open_calls()
+    assert (found.call, found.resource, found.fault) == ("ListAndWatch", GPU, "rule-1")
+    assert node_plugin.open_calls() == ()

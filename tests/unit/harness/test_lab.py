@@ -76,3 +76,13 @@ def test_a_guest_has_gone_afterwards(
         lab.bring_plugin(lab.node(), "guest", resource)
         assert done == ["create guest"]
     assert done == ["create guest", "delete guest", *after]
+
+
+@pytest.mark.parametrize(("resource", "rivals"), [("other.com/device", set()), (OWN, {OWN})])
+def test_a_node_knows_which_resources_have_a_rival(
+    lab: Lab, resource: str, rivals: set[str]
+) -> None:
+    """A handle that was there before the guest, too; the kubelet may not go by the lab's plugin."""
+    before = lab.node()
+    lab.bring_plugin(lab.node(), "guest", resource)
+    assert before.rivals == lab.node().rivals == rivals

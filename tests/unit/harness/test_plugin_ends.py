@@ -163,7 +163,7 @@ def test_a_call_that_hangs_is_waited_for(
 ) -> None:
     """A call that has ended is none, and of another name neither."""
     open_calls = [SimpleNamespace(call="ListAndWatch")]
-    plugin = SimpleNamespace(journal=lambda: SimpleNamespace(open=open_calls))
+    plugin = SimpleNamespace(open_calls=lambda: open_calls)
     monkeypatch.setattr(NodeHandle, "reading", plugin)
     with pytest.raises(TimedOut, match="no Allocate was left open within 2 s") as raised:
         handle.wait_for_open("Allocate", within=2)
