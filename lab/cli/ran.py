@@ -26,8 +26,11 @@ def conclude(series: "Series", asked: "Asked") -> None:
     Raises `CheckFailed` where one did not hold, and `NotReady` where none could run at all.
     """
     if series.skipped and not series.ended:
-        raise _none_ran(series)
+        raise _none_ran(series, asked)
     click.echo(summary(series), err=True)
+    if series.skipped:
+        told = "the lab has not what the skipped ones need; one that is made for a run has"
+        click.echo(f"{told}:\n  $ {asked.elsewhere()}", err=True)
     unsteady = series.unsteady()
     if not unsteady:
         return
@@ -65,11 +68,11 @@ def summary(series: "Series") -> str:
     return f"{', '.join(numbers)}; slowest: {told}"
 
 
-def _none_ran(series: "Series") -> NotReady:
+def _none_ran(series: "Series", asked: "Asked") -> NotReady:
     number = counted(len(series.skipped), "scenario")
     return NotReady(
         f"none of {number} could run on the lab {series.venue.name!r}",
         seen="\n".join(f"{name}: {reason}" for name, reason in series.skipped.items()),
         remedy="run them where they can: a lab that is made for a run has nodes enough",
-        commands=("gpulab run --backend kind --name another-name",),
+        commands=(asked.elsewhere(),),
     )

@@ -62,7 +62,11 @@ def run(  # noqa: PLR0913, PLR0917 - one per option
     plugin_image: str | None,
     output: str,
 ) -> None:
-    """Run scenarios on the lab, and say what does not hold."""
+    """Run scenarios on the lab, and say what does not hold.
+
+    Without a name that is all of them, which `gpulab list` shows. Those for which the lab has too
+    few nodes are skipped: a lab that is made for the run, with --backend kind, has enough for all.
+    """
     from lab.core.fleet import Fleet
     from lab.harness.collection import chosen, fleet_of
     from lab.harness.evidence.folder import require_writable
@@ -102,12 +106,20 @@ class Asked:
 
     def again(self) -> str:
         """Return the command that runs all of it in the same order."""
+        return self._command(self._words, self.options)
+
+    def elsewhere(self) -> str:
+        """Return the command that runs all of it on a lab that has what every scenario needs."""
+        return self._command(self._words, ("--backend", "kind", "--name", "another-name"))
+
+    @property
+    def _words(self) -> Sequence[str]:
         chosen = [("--section", each) for each in self.sections]
         chosen += [("--tag", each) for each in self.tags]
         words = [*self.names, *(word for pair in chosen for word in pair)]
         words += ["--repeat", str(self.repeat)] if self.repeat > 1 else []
         words += ["--seed", str(self.seed)] if self.seed is not None else []
-        return self._command(words)
+        return words
 
     def tell(self, ended: "Ended", error: "LabError") -> None:
         """Say what did not hold, what was kept of it, and how to run just that again."""
@@ -117,15 +129,15 @@ class Asked:
 
     def alone(self, scenario: str) -> str:
         """Return the command that runs one scenario, once."""
-        return self._command([scenario])
+        return self._command([scenario], self.options)
 
     @property
     def options(self) -> tuple[str, ...]:
         """Return the options that say which lab it is."""
         return ("--name", self.name, *self.lab)
 
-    def _command(self, words: Sequence[str]) -> str:
-        return f"gpulab {shlex.join(('run', *words, *self.options))}"
+    def _command(self, words: Sequence[str], options: Sequence[str]) -> str:
+        return f"gpulab {shlex.join(('run', *words, *options))}"
 
 
 def _made_by(order: "Order") -> tuple[str, ...]:

@@ -249,3 +249,11 @@ def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     """And is a wrong command line."""
     assert run([]) == 2
     assert "Usage: gpulab [OPTIONS] COMMAND" in capsys.readouterr().err
+
+
+def test_the_help_of_run_says_what_no_name_means(capsys: pytest.CaptureFixture[str]) -> None:
+    """And where the names are, and what to do about those that are skipped."""
+    assert run(["run", "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for words in ("Without a name that is all of them", "`gpulab list`", "--backend kind"):
+        assert words in told

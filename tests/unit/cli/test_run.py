@@ -237,6 +237,20 @@ def test_what_the_lab_cannot_serve_is_skipped(labs: Labs, capsys: Output) -> Non
     assert "place pair" not in labs.told
 
 
+@pytest.mark.parametrize(("acts", "code"), [([], 0), ([fails], 1)])
+def test_who_had_scenarios_skipped_is_told_how_to_run_them(
+    labs: Labs, capsys: Output, acts: list[Act], code: int
+) -> None:
+    """By a command that runs the same ones, in the same order, where all can run."""
+    up(labs)
+    labs.acts["a"] = acts
+    assert run(["run", "--seed", "3", "--name", "t"]) == code
+    assert (
+        "\nthe lab has not what the skipped ones need; one that is made for a run has:\n"
+        "  $ gpulab run --seed 3 --backend kind --name another-name\n"
+    ) in capsys.readouterr().err
+
+
 def test_what_was_skipped_is_in_the_report(
     labs: Labs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,7 +293,7 @@ def test_where_nothing_can_run_that_is_the_error(labs: Labs, capsys: Output) -> 
         "  seen:  a: the fleet needs 3 workers, and the lab that is there has 1\n"
         "         c: the backend kind cannot restart here\n"
         "  next:  run them where they can: a lab that is made for a run has nodes enough\n"
-        "         $ gpulab run --backend kind --name another-name\n"
+        "         $ gpulab run a c --backend kind --name another-name\n"
     )
 
 
