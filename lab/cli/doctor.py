@@ -49,6 +49,7 @@ def checks(machine: "Machine", site: "Site") -> "tuple[Check, ...]":
 
     chosen = node_choice(site, machine)
     # Where there is no image at all, the next one is the one that is built here.
+    adapted = isinstance(chosen, Choice) and chosen.is_built_here
     of_nodes = chosen.kubernetes if isinstance(chosen, Choice) else versions.KUBERNETES
     return (
         partial(programs.python, machine),
@@ -59,7 +60,7 @@ def checks(machine: "Machine", site: "Site") -> "tuple[Check, ...]":
         partial(kernel.inotify("instances"), machine),
         partial(kernel.inotify("watches"), machine),
         partial(engine.cgroup, machine),
-        partial(kernel.sys_resource, machine),
+        partial(kernel.sys_resource, machine, adapted=adapted),
         partial(network.proxy, machine),
         partial(network.no_proxy, machine),
         partial(kind, site.processes, site.folders),

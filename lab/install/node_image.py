@@ -16,6 +16,7 @@ from lab.install.registry import REGISTRY, can_pull
 
 #: Both kind and the lab name a node image after the Kubernetes in it.
 _KUBERNETES: Final = re.compile(r":(v\d+\.\d+\.\d+)(?=[-@]|$)")
+_BUILT_HERE: Final = "built on this machine"
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Choice:
     reference: str
     reason: str
     at_hand: bool
+
+    @property
+    def is_built_here(self) -> bool:
+        """Whether it was built for what this machine has and lacks."""
+        return self.reason == _BUILT_HERE
 
     @property
     def kubernetes(self) -> str:
@@ -54,7 +60,7 @@ def choose(
         return Choice(explicit, "as asked for, to be pulled", at_hand=False)
     built = node_image_reference(engine)
     if docker.image(built):
-        return Choice(built, "built on this machine", at_hand=True)
+        return Choice(built, _BUILT_HERE, at_hand=True)
     if docker.image(pins.KIND_NODE_IMAGE):
         return Choice(pins.KIND_NODE_IMAGE, "kind's default", at_hand=True)
     if can_pull(engine, registry):

@@ -63,8 +63,11 @@ def memory(machine: Machine) -> Finding:
     return Finding("memory", state, f"{amount / _GIB:.1f} GiB {what}", wanted, remedy)
 
 
-def sys_resource(machine: Machine) -> Finding:
-    """Return whether CAP_SYS_RESOURCE is there: a container on a shared host may lack it."""
+def sys_resource(machine: Machine, *, adapted: bool = False) -> Finding:
+    """Return whether CAP_SYS_RESOURCE is there: a container on a shared host may lack it.
+
+    `adapted`: the nodes' image was built for what this machine lacks.
+    """
     name, wanted = "CAP_SYS_RESOURCE", "present"
     present = capabilities.within_reach(
         capabilities.SYS_RESOURCE, machine.kernel("self/status") or ""
@@ -73,13 +76,15 @@ def sys_resource(machine: Machine) -> Finding:
         return _not_measured(name, machine, wanted)
     if present:
         return Finding(name, State.OK, "present", wanted)
+    if adapted:
+        return Finding(name, State.OK, "missing: the node image does without", wanted)
     return Finding(
         name,
         State.WARN,
         "missing",
         wanted,
-        "nothing, where node-image is one that was built on this machine, which adapts containerd "
-        "to this; a published one cannot start pods here, so else build one",
+        "this machine lets no container have this right of root, so no pod would start on nodes of "
+        "a published image; build an image here, which is made to do without",
         ("gpulab image build-node",),
     )
 

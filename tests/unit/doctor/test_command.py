@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.doctor import print_findings
+from lab.cli import doctor
+from lab.cli.doctor import checks, print_findings
 from lab.cli.main import run
+from lab.cli.site import this_site
 from lab.core.pins import KIND_NODE_IMAGE
 from lab.host.checks.finding import Finding, State
 from lab.host.docker import Docker
 from lab.host.processes import Processes
 from lab.images.node import node_image_reference
+from lab.install.node_image import Choice
+from tests.unit.doctor.machines import with_kernel
 from tests.unit.stand_ins.engine import FakeEngine
 
 NAMES = [
@@ -103,6 +107,20 @@ def test_engine_is_measured_once(wanted_kubectl: Callable[[str], str], engine: F
     """All that is said of it comes from one answer."""
     wanted_kubectl("busybox")
     assert len(engine.calls("info")) == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"), [("built on this machine", State.OK), ("kind's default", State.WARN)]
+)
+def test_missing_capability_is_told_where_the_node_image_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str, state: State
+) -> None:
+    """One that is built here does without: there is nothing to do about it."""
+    chosen = Choice("node:v1.36.3", reason, at_hand=True)
+    monkeypatch.setattr(doctor, "node_choice", lambda *_: chosen)
+    without = with_kernel(tmp_path, {"self/status": "CapBnd:\t00000000a80425fb\n"})
+    check = checks(without, this_site())[NAMES.index("CAP_SYS_RESOURCE")]
+    assert check().state is state
 
 
 @pytest.mark.usefixtures("put_on_path")

@@ -83,6 +83,23 @@ def test_missing_capability_is_said_with_what_the_lab_does(
     assert ("gpulab image build-node" in found.commands) == (state == "warn")
 
 
+def test_missing_capability_is_no_matter_where_the_node_image_does_without(tmp_path: Path) -> None:
+    """One that was built here: there is nothing left to do."""
+    there = with_kernel(tmp_path, {"self/status": "CapBnd:\t00000000a80425fb\n"})
+    found = kernel.sys_resource(there, adapted=True)
+    assert (found.state, found.remedy) == (State.OK, "")
+    assert found.measured == "missing: the node image does without"
+
+
+def test_missing_capability_says_what_becomes_of_it(tmp_path: Path) -> None:
+    """To whoever does not know what a capability is."""
+    there = with_kernel(tmp_path, {"self/status": "CapBnd:\t00000000a80425fb\n"})
+    assert kernel.sys_resource(there).remedy == (
+        "this machine lets no container have this right of root, so no pod would start on nodes of "
+        "a published image; build an image here, which is made to do without"
+    )
+
+
 CHECKS = [kernel.inotify("instances"), kernel.inotify("watches"), kernel.sys_resource]
 FILES = {
     "sys/fs/inotify/max_user_instances": "1",
