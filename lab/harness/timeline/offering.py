@@ -1,6 +1,6 @@
 """Steps 1 to 4: how a node came to have devices that the scheduler knows of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -148,14 +148,13 @@ def _allocatable(seen: Observation) -> Step:
     if node is None:
         return Step(ALLOCATABLE, "unknown", detail=_unheard(seen, "node"))
     shown = {name: node.allocatable.get(name, 0) for name in seen.resources}
-    counts = Phrase.quoted(", ".join(f"{name}: {count}" for name, count in shown.items()))
+    counts = _counts(shown)
     sent = None if _lost(seen).en else _list(seen).moment.earliest
     reported = node.heard if node.heard and (sent is None or node.heard > sent) else None
     ends = [seen.scheduled.latest, reported + _SECOND if reported else None]
     if _was_placed(seen):
         moment = Moment.between(sent, min(filter(None, ends), default=None))
-        detail = Phrase(f"now {counts.en}", f"现在为 {counts.zh}")
-        return Step(ALLOCATABLE, "done", moment, detail, "node status")
+        return Step(ALLOCATABLE, "done", moment, _then_and_now(seen, shown), "node status")
     if all(shown.values()):
         moment = Moment.between(sent, ends[1] or seen.at)
         return Step(ALLOCATABLE, "done", moment, _where(seen, counts), "node status")
@@ -163,6 +162,23 @@ def _allocatable(seen: Observation) -> Step:
     report = Phrase(f"the kubelet's last report is of {heard}", f"kubelet 最近一次上报在 {heard}")
     detail = _where(seen, Phrase.joined((counts, report)))
     return Step(ALLOCATABLE, "waiting", UNKNOWN, detail, "node status")
+
+
+def _counts(shown: Mapping[str, int]) -> Phrase:
+    return Phrase.quoted(", ".join(f"{name}: {count}" for name, count in shown.items()))
+
+
+def _then_and_now(seen: Observation, shown: Mapping[str, int]) -> Phrase:
+    """Return what the node showed before the pod, by the lists, and what it shows now if not that.
+
+    Where no list is left, or those before the pod differ, it is known of now alone.
+    """
+    now = Phrase(f"now {_counts(shown).en}", f"现在为 {_counts(shown).zh}")
+    told = {name: {_healthy(each) for each in _lists(seen, name)} for name in shown}
+    if any(len(each) != 1 or None in each for each in told.values()):
+        return now
+    then = {name: count for name, each in told.items() for count in each if count is not None}
+    return _counts(then) if then == shown else Phrase.joined((_counts(then), now))
 
 
 def _was_placed(seen: Observation) -> bool:
@@ -187,6 +203,14 @@ def _where(seen: Observation, detail: Phrase) -> Phrase:
 def _before_scheduled(seen: Observation, calls: Iterator[Call]) -> Sequence[Call]:
     until = seen.scheduled.latest
     return [call for call in calls if until is None or call.time <= until]
+
+
+def _healthy(call: Call) -> int | None:
+    match call.answer:
+        case {"healthy": int(healthy)}:
+            return healthy
+        case _:
+            return None
 
 
 def _listed(call: Call) -> Phrase:

@@ -201,6 +201,28 @@ def test_allocatable_has_bounds(case: str) -> None:
     assert told(seen, ALLOCATABLE)[:2] == expected
 
 
+NUMBER_CASES = {
+    "as it was": (running(), f"{GPU}: 2"),
+    "another since": (running(node_status=node(1)), f"{GPU}: 2; now {GPU}: 1"),
+    "one list after the pod": (
+        running(node_status=node(1), journal=journal(*OFFERED, listed(3, 8, 2, healthy=1))),
+        f"{GPU}: 2; now {GPU}: 1",
+    ),
+    "two lists before the pod": (
+        running(node_status=node(1), journal=journal(*OFFERED, listed(3, 4, 2, healthy=1))),
+        f"now {GPU}: 1",
+    ),
+    "no list is known": (running(journal=None), f"now {GPU}: 2"),
+}
+
+
+@pytest.mark.parametrize("case", NUMBER_CASES)
+def test_number_beside_a_time_is_that_of_the_time(case: str) -> None:
+    """What the node shows now is told as such."""
+    seen, said = NUMBER_CASES[case]
+    assert step(seen, ALLOCATABLE).detail.en == said
+
+
 def test_allocatable_that_has_not_come_says_when_the_kubelet_was_heard() -> None:
     """Its next report may bring it."""
     said = f"{NODE}: {GPU}: 0; the kubelet's last report is of 2026-12-01 10:00:03"

@@ -21,7 +21,7 @@ a … b: between the two. ≤ b: not later.
 ✓ 3  10:00:01.250                 plugin → kubelet        sends the list of devices (ListAndWatch)
     2 of 2 devices healthy [plugin's journal]
 ✓ 4  10:00:01.250 … 10:00:04.000  kubelet → API server    writes allocatable into the node's status
-    now {GPU}: 2 [node's status]
+    {GPU}: 2 [node's status]
 ✓ 5  10:00:05.123                 scheduler → API server  binds the pod to a node
     to gpu-lab-worker [event]
 ✓ 6  10:00:05.200                 kubelet → plugin        asks for devices (Allocate)

@@ -147,6 +147,6 @@ def test_timeline_for_tools_has_all_of_it() -> None:
         "precision": "bound",
         "time": "2026-12-01T10:00:04.000+00:00",
         "notBefore": "2026-12-01T10:00:01.250+00:00",
-        "detail": {"en": f"now {GPU}: 2", "zh": f"现在为 {GPU}: 2"},
+        "detail": {"en": f"{GPU}: 2", "zh": f"{GPU}: 2"},
         "source": "node status",
     }
