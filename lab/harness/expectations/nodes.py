@@ -3,16 +3,21 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from lab.cluster.objects import Node
 from lab.cluster.plugin.journal import Call
 from lab.cluster.plugin.metrics import Sample
 from lab.core.counted import counted
-from lab.core.errors import CheckFailed
+from lab.core.errors import CheckFailed, UsageError
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.metrics import Comparison, Series
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
+_AMOUNTS: Final[Mapping[str, Callable[[Node], Mapping[str, int]]]] = {
+    "allocatable": lambda node: node.allocatable,
+    "capacity": lambda node: node.capacity,
+}
 #: The calls of a name and a resource that its plugin has seen, oldest first.
 Recorded = Callable[[str, str], Sequence[Call]]
 
@@ -67,7 +72,7 @@ class NodeExpectation:
 
         def look(node: Node) -> Sight:
             if resource in node.capacity or resource in node.allocatable:
-                return Hopeless(_told(node))
+                return Hopeless(_told(node, resource))
             return MET
 
         self.expecting.throughout(f"has no {resource}", self._looking(look), lasting)
@@ -81,7 +86,7 @@ class NodeExpectation:
         __tracebackhide__ = True
 
         def look(node: Node) -> Sight:
-            return NotYet(_told(node)) if node.allocatable.get(resource) else MET
+            return NotYet(_told(node, resource)) if node.allocatable.get(resource) else MET
 
         return self._until(f"no {resource} allocatable", look, within)
 
@@ -130,10 +135,24 @@ class NodeExpectation:
         return self._until(f"answered {call} with {words!r}", look, within)
 
     def keeps(
-        self, count: int, resource: str = "", *, lasting: float, of: str = "allocatable"
+        self,
+        count: int,
+        resource: str = "",
+        *,
+        lasting: float,
+        of: Literal["allocatable", "capacity"] = "allocatable",
     ) -> "NodeExpectation":
-        """It shows so many devices for that long; `of` is `allocatable` or `capacity`."""
+        """It shows so many devices for that long, as allocatable or as its capacity.
+
+        Raises `UsageError` for another `of`.
+        """
         __tracebackhide__ = True
+        if of not in _AMOUNTS:
+            raise UsageError(
+                "of what a node keeps so many is its allocatable or its capacity",
+                seen=f"of={of!r}",
+                remedy="give one of these: allocatable, capacity",
+            )
         name = resource or self.resource()
         look = self._looking(_shows(of, name, count))
         self.expecting.throughout(f"keeps {count} {name} {of}", look, lasting)
@@ -249,17 +268,22 @@ class NodeExpectation:
 
 def _shows(of: str, resource: str, count: int) -> Callable[[Node], Sight]:
     def look(node: Node) -> Sight:
-        shown: Mapping[str, int] = {"allocatable": node.allocatable, "capacity": node.capacity}[of]
-        return MET if shown.get(resource) == count else NotYet(_told(node))
+        found = _AMOUNTS[of](node).get(resource)
+        return MET if found == count else NotYet(_told(node, resource))
 
     return look
 
 
-def _told(node: Node) -> str:
-    """Return what a node shows, as `nvidia.com/gpu: 7 of 8 allocatable`."""
+def _told(node: Node, resource: str = "") -> str:
+    """Return what a node shows, as `nvidia.com/gpu: 7 of 8 allocatable`.
+
+    Without names of 0 devices, which a kubelet keeps of earlier fleets; but `resource` is told.
+    """
     shown = [
         f"{name}: {node.allocatable.get(name, 0)} of {capacity} allocatable"
         for name, capacity in sorted(node.capacity.items())
+        if capacity or name == resource
     ]
     state = "" if node.ready else "; it is not Ready"
-    return (", ".join(shown) or "it has no extended resource") + state
+    none = "no resource has devices" if node.capacity else "it has no extended resource"
+    return (", ".join(shown) or none) + state

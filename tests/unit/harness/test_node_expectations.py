@@ -5,6 +5,7 @@ from pydantic import JsonValue
 
 from fake_plugin.faults.fault import Call as Method
 from lab.cluster.plugin.journal import Call
+from lab.core.errors import UsageError
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.failure import ExpectationFailed
 from tests.unit.harness.cluster import GPU, NOON, Cluster
@@ -33,6 +34,30 @@ def test_the_report_tells_what_the_node_shows(
         "  next:  look at what is there\n"
         "         $ kubectl describe node w"
     )
+
+
+def test_names_that_earlier_fleets_have_left_are_not_in_the_report(
+    cluster: Cluster, expect_node: NodeExpectation
+) -> None:
+    """A kubelet keeps them with 0 devices; of the one that is awaited that is what matters."""
+    left = {"amd.com/gpu": 0, GPU: 0}
+    cluster.node(capacity={**left, "a.b/c": 1}, allocatable=left)
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.allocatable(8, within=1)
+    assert raised.value.seen == "a.b/c: 0 of 1 allocatable, nvidia.com/gpu: 0 of 0 allocatable"
+    cluster.node(capacity=left, allocatable=left)
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.capacity(8, "x.y/z", within=1)
+    assert raised.value.seen == "no resource has devices"
+
+
+def test_what_a_node_can_keep_is_one_of_two(cluster: Cluster, expect_node: NodeExpectation) -> None:
+    """Whoever has no checker of types is told so, too."""
+    cluster.node(capacity={GPU: 2})
+    expect_node.keeps(2, lasting=1, of="capacity")
+    with pytest.raises(UsageError, match="its allocatable or its capacity") as raised:
+        expect_node.keeps(2, lasting=1, of="allocated")  # type: ignore[arg-type]
+    assert raised.value.seen == "of='allocated'"
 
 
 def test_no_key_is_not_the_same_as_none(cluster: Cluster, expect_node: NodeExpectation) -> None:
