@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, overload
 
-from lab.cluster.connection import MERGE, Json
+from lab.cluster import reading
+from lab.cluster.connection import MERGE, ApiFailed, Json
 from lab.cluster.objects import Event, Pod
 from lab.core.clock import Clock
 from lab.core.errors import UsageError
@@ -27,6 +28,8 @@ from lab.install.deployment import DAEMON_SET_PATH
 from lab.install.placing import place
 from lab.install.status import RunningLab
 
+#: Nodes are in no namespace, and what is said of them is in this one.
+_NODE_EVENTS: Final = "/api/v1/namespaces/default/events"
 _TELLS_HEALTH: Final = (1, 36)
 _KEEPS_RIVALS: Final = (1, 37)
 
@@ -51,6 +54,7 @@ class Lab(Policies):
         self.fleet = fleet
         self.namespace = namespace
         self.view = view
+        self._began = view.clock.moment().replace(microsecond=0)
         self._rivals: defaultdict[str, set[str]] = defaultdict(set)
 
     @property
@@ -225,7 +229,8 @@ class Lab(Policies):
         describe = f"kubectl --kubeconfig {self.running.folder.kubeconfig} describe"
         if isinstance(subject, NodeHandle):
             shown = (f"{describe} node {subject.name}", f"gpulab status --name {self.name}")
-            node = Expecting(self.view, f"node {subject.title}", tuple, shown)
+            said = partial(self._node_events, subject.name)
+            node = Expecting(self.view, f"node {subject.title}", said, shown)
             return NodeExpectation(
                 node,
                 subject.name,
@@ -257,7 +262,22 @@ class Lab(Policies):
 
     def _events(self, kind: str, name: str) -> tuple[Event, ...]:
         found = [each for each in self.view.events.all() if (each.about, each.name) == (kind, name)]
-        return tuple(sorted(found, key=lambda each: (each.last is not None, each.last)))
+        return _in_order(found)
+
+    def _node_events(self, name: str) -> tuple[Event, ...]:
+        """Return what was said of a node since the test began, as far as the server tells it."""
+        selector = f"involvedObject.kind=Node,involvedObject.name={name}"
+        try:
+            found = self.running.client.connection.get(_NODE_EVENTS, (("fieldSelector", selector),))
+        except ApiFailed:
+            # Asked for where an expectation has failed: that is what is to be told.
+            return ()
+        events = [reading.event(each) for each in found["items"]]
+        return _in_order([each for each in events if each.last and each.last >= self._began])
+
+
+def _in_order(events: Sequence[Event]) -> tuple[Event, ...]:
+    return tuple(sorted(events, key=lambda each: (each.last is not None, each.last)))
 
 
 def _release(version: str) -> tuple[int, ...]:

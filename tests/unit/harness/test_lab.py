@@ -1,17 +1,19 @@
 """What a test puts on a lab beside its pods, and that it has gone when the test is over."""
 
 from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from lab.cluster.connection import Json
+from lab.cluster.connection import ApiFailed, Json
 from lab.core.fleet import Fleet
+from lab.harness.failure import ExpectationFailed
 from lab.harness.guests import Host
 from lab.harness.lab import Lab
 from lab.harness.node import NodeHandle
-from tests.unit.harness.cluster import NAMESPACE, Cluster
+from tests.unit.harness.cluster import NAMESPACE, NOON, Cluster
 
 if TYPE_CHECKING:
     from lab.install.status import RunningLab
@@ -86,3 +88,45 @@ def test_a_node_knows_which_resources_have_a_rival(
     before = lab.node()
     lab.bring_plugin(lab.node(), "guest", resource)
     assert before.rivals == lab.node().rivals == rivals
+
+
+def said(second: int, reason: str) -> Json:
+    """Return what a kubelet has said of the node `w`, so many seconds after noon."""
+    at = (NOON + timedelta(seconds=second)).isoformat()
+    about = {"kind": "Node", "name": "w"}
+    return {"involvedObject": about, "reason": reason, "firstTimestamp": at}
+
+
+class Events:
+    """What the API server has of events, or that it does not answer."""
+
+    def __init__(self, *items: Json) -> None:
+        self.items = items
+
+    def get(self, path: str, query: object) -> Json:
+        """Return those of the node."""
+        assert path == "/api/v1/namespaces/default/events"
+        assert query == (("fieldSelector", "involvedObject.kind=Node,involvedObject.name=w"),)
+        if not self.items:
+            raise ApiFailed("the API server does not answer")
+        return {"items": [*self.items]}
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        (
+            (said(7, "NodeNotReady"), said(-60, "Starting"), said(0, "NodeReady")),
+            ["NodeReady", "NodeNotReady"],
+        ),
+        ((), []),
+    ],
+)
+def test_a_nodes_failure_tells_what_was_said_of_it_since_the_test_began(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, events: tuple[Json, ...], told: list[str]
+) -> None:
+    """In order; a server that does not answer then is no reason to tell nothing else."""
+    monkeypatch.setattr(lab.running.client, "connection", Events(*events), raising=False)
+    with pytest.raises(ExpectationFailed) as raised:
+        lab.expect(lab.node()).capacity(9, within=1)
+    assert [each.reason for each in raised.value.events] == told
