@@ -54,7 +54,7 @@ class NodeHandle(Machine):
     def plugin(self) -> NodePlugin:
         """Return its device plugin; what a test changes by it is cleared afterwards."""
         self.afterwards.once("clear", self.name, undo=self._clear)
-        return self.reading
+        return self._plugin
 
     def put_right(self) -> None:
         """Undo what a killed test has not: kubelet and plugin run, and the hardware is sound.
@@ -77,7 +77,7 @@ class NodeHandle(Machine):
 
     def _clear(self) -> None:
         """Have its hardware sound, and the plugin say so: where it is sticky, by a new start."""
-        self.reading.clear()
+        self._plugin.clear()
         if any(each.healthy < each.count for each in self.resources()):
             self.restart_plugin()
 
@@ -227,7 +227,7 @@ class NodeHandle(Machine):
         """
         (before,) = self._plugin_pods()
         self.afterwards.once("killed", self.name, undo=self.restart_plugin)
-        self.reading.crash()
+        self._plugin.crash()
 
         def look() -> Sight:
             (now,) = self._plugin_pods()

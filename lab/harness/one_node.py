@@ -48,6 +48,11 @@ class OneNode:
     @property
     def reading(self) -> NodePlugin:
         """Return its device plugin, to be asked and not to be told anything."""
+        return self._plugin
+
+    @property
+    def _plugin(self) -> NodePlugin:
+        """Return its device plugin; who changes something by it sees to how that is undone."""
         return node_plugin(self.running, self._seat)
 
     @property

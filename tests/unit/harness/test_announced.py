@@ -92,7 +92,7 @@ def plugin() -> Plugin:
 @pytest.fixture
 def node(cluster: Cluster, plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> NodeHandle:
     """Return the handle of `w`, which still shows 8 devices."""
-    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    monkeypatch.setattr(NodeHandle, "_plugin", plugin)
     cluster.node()
     running: Any = SimpleNamespace(record=SimpleNamespace(name="gpu-lab"))
     members = (cast("FleetNode", SimpleNamespace(name="nvidia-0")),)

@@ -43,7 +43,7 @@ class Told:
 def plugin(monkeypatch: pytest.MonkeyPatch) -> Told:
     """Return the plugin of every node."""
     told = Told()
-    monkeypatch.setattr(NodeHandle, "reading", told)
+    monkeypatch.setattr(NodeHandle, "_plugin", told)
     return told
 
 

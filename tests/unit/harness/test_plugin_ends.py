@@ -99,7 +99,7 @@ def test_a_plugin_that_does_not_go_is_told(handle: NodeHandle) -> None:
 def crashes(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a plugin that takes note of its crash."""
     plugin = SimpleNamespace(crash=lambda: node.asked.append("crash"))
-    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    monkeypatch.setattr(NodeHandle, "_plugin", plugin)
 
 
 @pytest.mark.usefixtures("crashes")
@@ -140,7 +140,7 @@ def test_a_plugin_that_sees_no_repair_is_started_anew_after_the_test(
         clear=lambda: node.asked.append("clear"),
         facts=lambda: SimpleNamespace(resources=(resource,)),
     )
-    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    monkeypatch.setattr(NodeHandle, "_plugin", plugin)
     node.cluster.clock.at(1, lambda: node.plugin("new"))
     with lab.afterwards:
         assert lab.node().plugin is not None
@@ -164,7 +164,7 @@ def test_a_call_that_hangs_is_waited_for(
     """A call that has ended is none, and of another name neither."""
     open_calls = [SimpleNamespace(call="ListAndWatch")]
     plugin = SimpleNamespace(open_calls=lambda: open_calls)
-    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    monkeypatch.setattr(NodeHandle, "_plugin", plugin)
     with pytest.raises(TimedOut, match="no Allocate was left open within 2 s") as raised:
         handle.wait_for_open("Allocate", within=2)
     assert raised.value.seen == "open calls: ListAndWatch"
