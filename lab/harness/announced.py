@@ -17,16 +17,22 @@ def announced(
     be wrong. Nor one that flaps, which is otherwise before it is shown, nor a name of `rivals`,
     that another plugin serves, too: the kubelet may go by that one.
     """
-    spoiled = {each.resource for each in open_calls if each.fault and each.call == "ListAndWatch"}
+    held = spoiled(open_calls)
     flapping = {unit for flap in facts.flaps if flap.every for unit in flap.units}
     return tuple(
         each
         for each in facts.resources
         if each.registered
-        and each.name not in spoiled
+        and each.name not in held
         and each.name not in rivals
         and flapping.isdisjoint(_hardware(each))
     )
+
+
+def spoiled(open_calls: Iterable[Call]) -> frozenset[str]:
+    """Return the resources whose list has met a fault, which it goes by as long as it is open."""
+    lists = (each for each in open_calls if each.call == "ListAndWatch")
+    return frozenset(each.resource for each in lists if each.fault)
 
 
 def shown(node: Node, resources: Iterable[Resource]) -> Sight:

@@ -19,7 +19,7 @@ from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.cluster.plugin.overview import Resource
 from lab.cluster.plugin.rules import Rule
 from lab.core.errors import CheckFailed
-from lab.harness.announced import announced, shown
+from lab.harness.announced import announced, shown, spoiled
 from lab.harness.guests import Host
 from lab.harness.machine import Machine
 from lab.harness.one_node import PLUGIN_SECONDS
@@ -76,9 +76,14 @@ class NodeHandle(Machine):
         self.wait_for_plugin(set())
 
     def _clear(self) -> None:
-        """Have its hardware sound, and the plugin say so: where it is sticky, by a new start."""
+        """Have its hardware sound, and the plugin say so: else by a new start.
+
+        One that is sticky does not; nor does a list that has met a rule, which goes by it to its
+        end.
+        """
         self._plugin.clear()
-        if any(each.healthy < each.count for each in self.resources()):
+        ill = any(each.healthy < each.count for each in self.resources())
+        if ill or spoiled(self.reading.open_calls()):
             self.restart_plugin()
 
     @property

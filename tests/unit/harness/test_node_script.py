@@ -38,6 +38,10 @@ class Told:
         """Return a node without resources."""
         return SimpleNamespace(resources=())
 
+    def open_calls(self) -> tuple[()]:
+        """Return that no call is open."""
+        return ()
+
 
 @pytest.fixture
 def plugin(monkeypatch: pytest.MonkeyPatch) -> Told:

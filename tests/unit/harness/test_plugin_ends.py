@@ -130,13 +130,23 @@ def test_a_plugin_that_does_not_come_back_is_told(handle: NodeHandle) -> None:
     assert raised.value.seen == "old: 0 restarts, ready: True"
 
 
-@pytest.mark.parametrize(("healthy", "restarts"), [(2, []), (1, ["delete old"])])
-def test_a_plugin_that_sees_no_repair_is_started_anew_after_the_test(
-    node: Node, lab: Lab, monkeypatch: pytest.MonkeyPatch, healthy: int, restarts: list[str]
+@pytest.mark.parametrize(
+    ("said", "restarts"),
+    [((2, ""), []), ((1, ""), ["delete old"]), ((2, "rule-1"), ["delete old"])],
+)
+def test_a_plugin_that_does_not_say_that_all_is_sound_is_started_anew_after_the_test(
+    node: Node,
+    lab: Lab,
+    monkeypatch: pytest.MonkeyPatch,
+    said: tuple[int, str],
+    restarts: list[str],
 ) -> None:
-    """All is sound by then, and only where the policy is sticky the plugin does not say so."""
+    """One that is sticky, and one whose list goes by a rule, which it does to its end."""
+    healthy, fault = said
     resource = SimpleNamespace(healthy=healthy, count=2)
+    stream = SimpleNamespace(call="ListAndWatch", resource="a.b/c", fault=fault)
     plugin = SimpleNamespace(
+        open_calls=lambda: [stream],
         clear=lambda: node.asked.append("clear"),
         facts=lambda: SimpleNamespace(resources=(resource,)),
     )
