@@ -9,7 +9,7 @@ from lab.harness.timeline.admission import admission
 from lab.harness.timeline.observation import Observation
 from lab.harness.timeline.offering import offering
 from lab.harness.timeline.start import start
-from lab.harness.timeline.step import Step
+from lab.harness.timeline.step import SCHEDULE, Step
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class Timeline:
             seen.at,
             (*offering(seen), *admission(seen), *start(seen)),
         )
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the pod has a node: else `node` is the one by which the first steps are told."""
+        return any(each.number == SCHEDULE and each.outcome == "done" for each in self.steps)
 
     @property
     def day(self) -> datetime:

@@ -38,6 +38,7 @@ SOURCES: Final[Mapping[Source, Phrase]] = {
     "pod status": Phrase("pod's status", "Pod 状态"),
     "pod log": Phrase("pod's log", "Pod 日志"),
 }
+_NO_NODE: Final = Phrase("no node", "没有节点")
 PRECISION: Final = Phrase(
     "Times are UTC. With milliseconds: as written down. Without: in that second. "
     "a … b: between the two. ≤ b: not later.",
@@ -49,5 +50,7 @@ def headline(timeline: Timeline) -> Phrase:
     """Return which pod it is, where, and what it asks for."""
     name = f"{timeline.namespace}/{timeline.pod}"
     asks = ", ".join(f"{resource}: {count}" for resource, count in timeline.asks)
-    where = [each for each in (timeline.phase, timeline.node, asks) if each]
-    return Phrase(f"pod {name} ({'; '.join(where)})", f"Pod {name}（{'；'.join(where)}）")
+    has_none = timeline.phase and not timeline.is_placed
+    node = _NO_NODE if has_none else Phrase.quoted(timeline.node)
+    facts = Phrase.joined((Phrase.quoted(timeline.phase), node, Phrase.quoted(asks)))
+    return Phrase(f"pod {name} ({facts.en})", f"Pod {name}（{facts.zh}）")

@@ -95,3 +95,11 @@ def test_chinese_characters_take_two_columns(text: str, width: int) -> None:
 def test_text_is_broken_where_that_may_be(text: str, broken: list[str]) -> None:
     """At blanks, and between Chinese characters, but not before their punctuation."""
     assert list(wrapped(text, 8)) == broken
+
+
+def test_a_pod_without_a_node_is_not_told_to_have_one() -> None:
+    """The node that could serve it is told in the steps."""
+    first, *_ = lines(Timeline.of(pending()), "en")
+    assert first == f"pod default/p (Pending; no node; {GPU}: 1)"
+    first, *_ = lines(Timeline.of(pending()), "zh")
+    assert first == f"Pod default/p（Pending；没有节点；{GPU}: 1）"
