@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from fake_plugin.fleet.plan import Plan
 from lab.cluster.record import LabFolder, Record
 from lab.core.fleet import Fleet, Pool, dump_fleet
+from lab.harness import collection, series, venue
+from tests.unit.cli.running_labs import Labs, Own, fleet, named
 from tests.unit.cli.two_nodes import CHIPS, GPUS, H100, NPU
 from tests.unit.stand_ins.api_server import FakeApi, node, pod, serving
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 from tests.unit.stand_ins.plugin import TOKEN, Plugin
+
+if TYPE_CHECKING:
+    from lab.install.order import Order
 
 
 @pytest.fixture
@@ -51,4 +57,21 @@ def plugins(lab: FakeApi, state: Path, tmp_path: Path) -> tuple[Plugin, Plugin]:
     )
     for number, each in enumerate(found, 1):
         lab.listening[f"plugin-{number}:9441"] = each.answer
+    return found
+
+
+@pytest.fixture
+def labs(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Labs:
+    """Return the labs, and three scenarios: a, b, and c that needs a restart of nodes."""
+    found = Labs(state)
+    known = (named("a"), named("b"), named("c", "restart", fleet="pair"))
+    monkeypatch.setattr(collection, "scenarios", lambda: known)
+    monkeypatch.setattr(series, "fleet_of", lambda each: fleet(each.fleet))
+    monkeypatch.setattr(collection, "fleet_of", lambda each: fleet(each.fleet))
+    monkeypatch.setattr(series, "run_scenario", found.ran)
+    monkeypatch.setattr(series, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(venue, "running_lab", found.running)
+    monkeypatch.setattr(venue, "OwnLabs", lambda order, _: Own(found, order))
+    monkeypatch.setattr(venue, "UsedLab", lambda *_: Own(found, cast("Order", None)))
+    monkeypatch.chdir(tmp_path)
     return found

@@ -1,146 +1,19 @@
 """What `gpulab run` makes of its scenarios, on a lab that is up or on one of its own."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from lab.cli.main import run
 from lab.cluster.connection import ApiFailed
-from lab.cluster.record import LabFolder, Record
 from lab.core.errors import CheckFailed, Interrupted
-from lab.core.fleet import Fleet
-from lab.harness import collection, series, venue
-from lab.harness.recording import Case
 from lab.harness.results import results_in
-from lab.harness.scenario import Scenario, scenario
 from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
 from lab.install.backend import NoPlace
+from tests.unit.cli.running_labs import Act, Labs, fails, up
 from tests.unit.cli.two_nodes import Output
-
-if TYPE_CHECKING:
-    from lab.install.order import Order
-    from lab.install.status import RunningLab
-
-Act = Callable[[], None]
-
-
-def named(name: str, *needs: str, fleet: str = "chapter") -> Scenario:
-    """Return a scenario of this name."""
-
-    def body(_: object) -> None:
-        """Show that it is so."""
-
-    body.__name__ = name
-    made = scenario(
-        section="4.1", en="It is so", zh="是", zh_why="是。", needs=cast("Any", needs), fleet=fleet
-    )
-    return made(body)
-
-
-class Labs:
-    """The labs of a test: what is done to them is in `told`, and `acts` are the scenarios'."""
-
-    def __init__(self, state: Path) -> None:
-        self.state = state
-        self.told: list[str] = []
-        self.acts: dict[str, list[Act]] = {}
-        self.away: ApiFailed | None = None
-        self.full: set[str] = set()
-        self.order: Order | None = None
-        self.options: tuple[str, ...] = ()
-
-    def version(self) -> str:
-        """Answer as the API server does, if it does."""
-        if self.away:
-            raise self.away
-        return "v1"
-
-    def running(self, _: object, name: str) -> "RunningLab":
-        """Return a lab that can do nothing but run commands on its nodes."""
-        folder = LabFolder(self.state / name)
-        record = folder.read()
-        client = SimpleNamespace(version=self.version)
-        access = SimpleNamespace(can={"run"})
-        found = SimpleNamespace(record=record, folder=folder, client=client, access=access)
-        return cast("RunningLab", found)
-
-    def place(self, name: str, fleet: Fleet) -> "RunningLab":
-        """Place a fleet, if it is not too big."""
-        pool = fleet.pools[0].name
-        if pool in self.full:
-            raise NoPlace("the fleet needs 3 workers, and the lab that is there has 1")
-        self.told.append(f"place {pool}")
-        return self.running(None, name)
-
-    def ran(self, scenario: Scenario, _lab: object, case: Case, **_: object) -> None:
-        """Run a scenario: its next act."""
-        self.options = case.run.options
-        self.told.append(f"run {scenario.name}")
-        if acts := self.acts.get(scenario.name):
-            acts.pop(0)()
-
-
-class Own:
-    """Makes labs as `OwnLabs` does."""
-
-    def __init__(self, labs: Labs, order: "Order") -> None:
-        self._labs = labs
-        labs.order = order
-
-    def make(self, name: str, fleet: Fleet) -> "RunningLab":
-        """Make it, as far as its folder."""
-        self._labs.told.append(f"make {name}")
-        folder = LabFolder(self._labs.state / name)
-        folder.write(Record(name, "kind", "ready"))
-        folder.kubeconfig.write_text("")
-        return self._labs.place(name, fleet)
-
-    def take(self, name: str, fleet: Fleet) -> "RunningLab":
-        """Place a fleet."""
-        return self._labs.place(name, fleet)
-
-    def take_down(self, name: str) -> None:
-        """Say so."""
-        self._labs.told.append(f"remove {name}")
-
-
-@pytest.fixture
-def labs(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Labs:
-    """Return the labs, and three scenarios: a, b, and c that needs a restart of nodes."""
-    found = Labs(state)
-    known = (named("a"), named("b"), named("c", "restart", fleet="pair"))
-    monkeypatch.setattr(collection, "scenarios", lambda: known)
-    monkeypatch.setattr(series, "fleet_of", lambda each: fleet(each.fleet))
-    monkeypatch.setattr(collection, "fleet_of", lambda each: fleet(each.fleet))
-    monkeypatch.setattr(series, "run_scenario", found.ran)
-    monkeypatch.setattr(series, "_PAUSE_SECONDS", 0)
-    monkeypatch.setattr(venue, "running_lab", found.running)
-    monkeypatch.setattr(venue, "OwnLabs", lambda order, _: Own(found, order))
-    monkeypatch.setattr(venue, "UsedLab", lambda *_: Own(found, cast("Order", None)))
-    monkeypatch.chdir(tmp_path)
-    return found
-
-
-def fleet(name: str) -> Fleet:
-    """Return a fleet whose pool has this name, of two nodes if it is `pair`."""
-    (pool,) = Fleet.default().pools
-    return Fleet((replace(pool, name=name, nodes=2 if name == "pair" else 1),))
-
-
-def up(labs: Labs, backend: str = "kind") -> None:
-    """Have the lab `t` be up already."""
-    LabFolder(labs.state / "t").write(Record("t", cast("Any", backend), "ready"))
-
-
-def fails() -> None:
-    """Do not hold."""
-    raise CheckFailed("not so")
 
 
 def test_a_lab_that_is_up_is_used_and_left(labs: Labs, capsys: Output) -> None:
