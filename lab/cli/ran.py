@@ -31,6 +31,8 @@ def conclude(series: "Series", asked: "Asked") -> None:
     if series.skipped:
         told = "the lab has not what the skipped ones need; one that is made for a run has"
         click.echo(f"{told}:\n  $ {asked.elsewhere()}", err=True)
+    if series.venue.has_another_fleet:
+        click.echo(_another_fleet(series.venue.name), err=True)
     unsteady = series.unsteady()
     if not unsteady:
         return
@@ -66,6 +68,13 @@ def summary(series: "Series") -> str:
     slowest = sorted(took.items(), key=lambda each: -each[1])[:_SHOWN_SLOWEST]
     told = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in slowest)
     return f"{', '.join(numbers)}; slowest: {told}"
+
+
+def _another_fleet(lab: str) -> str:
+    return (
+        f"the lab {lab!r} has now the fleet of the last scenario; to put another one on it, or "
+        f"without --fleet the chapter's:\n  $ gpulab up --name {lab} --fleet FILE"
+    )
 
 
 def _none_ran(series: "Series", asked: "Asked") -> NotReady:

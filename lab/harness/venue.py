@@ -24,11 +24,22 @@ _WHO: Final = "gpulab run"
 
 @dataclass
 class Venue:
-    """The lab of a run by its name; `lab` is None as long as it is not made."""
+    """The lab of a run by its name; `lab` is None as long as it is not made.
+
+    `before` is the fleet of a lab that was up already.
+    """
 
     name: str
     maker: "Maker"
     lab: "RunningLab | None" = None
+    before: Fleet | None = None
+
+    @property
+    def has_another_fleet(self) -> bool:
+        """Whether a lab that was up already has not the fleet any more that it had."""
+        if self.lab is None or self.before is None:
+            return False
+        return self.lab.folder.placed_fleet() != self.before
 
     def with_fleet(self, fleet: Fleet) -> "RunningLab":
         """Return the lab, with this fleet placed; raises as `Maker` does."""
@@ -57,7 +68,7 @@ def venue_for(
         if record:
             _refuse_orders(order, record)
             used = UsedLab(order.name, site)
-            yield Venue(order.name, used, lab=running_lab(site, order.name))
+            yield Venue(order.name, used, running_lab(site, order.name), folder.placed_fleet())
         else:
             venue = Venue(order.name, OwnLabs(order, site))
             with _ended(venue, folder, site, kept):

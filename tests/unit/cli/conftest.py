@@ -62,9 +62,9 @@ def plugins(lab: FakeApi, state: Path, tmp_path: Path) -> tuple[Plugin, Plugin]:
 
 @pytest.fixture
 def labs(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Labs:
-    """Return the labs, and three scenarios: a, b, and c that needs a restart of nodes."""
+    """Return the labs, and scenarios: a, b, c that needs a restart of nodes, d of other devices."""
     found = Labs(state)
-    known = (named("a"), named("b"), named("c", "restart", fleet="pair"))
+    known = (named("a"), named("b"), named("c", "restart", fleet="pair"), named("d", fleet="mig"))
     monkeypatch.setattr(collection, "scenarios", lambda: known)
     monkeypatch.setattr(series, "fleet_of", lambda each: fleet(each.fleet))
     monkeypatch.setattr(collection, "fleet_of", lambda each: fleet(each.fleet))

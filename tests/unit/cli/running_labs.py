@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import CheckFailed
-from lab.core.fleet import Fleet
+from lab.core.fleet import Fleet, dump_fleet
 from lab.harness.recording import Case
 from lab.harness.scenario import Scenario, scenario
 from lab.install.backend import NoPlace
@@ -67,6 +67,7 @@ class Labs:
         if pool in self.full:
             raise NoPlace("the fleet needs 3 workers, and the lab that is there has 1")
         self.told.append(f"place {pool}")
+        LabFolder(self.state / name).fleet.write_text(dump_fleet(fleet))
         return self.running(None, name)
 
     def ran(self, scenario: Scenario, _lab: object, case: Case, **_: object) -> None:
@@ -108,8 +109,10 @@ def fleet(name: str) -> Fleet:
 
 
 def up(labs: Labs, backend: str = "kind") -> None:
-    """Have the lab `t` be up already."""
-    LabFolder(labs.state / "t").write(Record("t", cast("Any", backend), "ready"))
+    """Have the lab `t` be up already, with the fleet `chapter`."""
+    folder = LabFolder(labs.state / "t")
+    folder.write(Record("t", cast("Any", backend), "ready"))
+    folder.fleet.write_text(dump_fleet(fleet("chapter")))
 
 
 def fails() -> None:

@@ -99,7 +99,7 @@ def test_what_the_lab_cannot_serve_is_skipped(labs: Labs, capsys: Output) -> Non
     up(labs)
     labs.acts["a"] = [lambda: None, fails]
     options = ("--repeat", "2", "--seed", "3", "--name", "t", "--output", "json")
-    assert run(["run", *options]) == 1
+    assert run(["run", "a", "b", "c", *options]) == 1
     shown = capsys.readouterr()
     told = json.loads(shown.out)
     assert [each["name"] for each in told["scenarios"]].count("a") == 2
@@ -270,3 +270,29 @@ def test_two_runs_do_not_use_one_lab(labs: Labs, capsys: Output) -> None:
         capsys.readouterr().err
     )
     assert labs.told == []
+
+
+NOW = (
+    "the lab 't' has now the fleet of the last scenario; to put another one on it, or without "
+    "--fleet the chapter's:\n  $ gpulab up --name t --fleet FILE\n"
+)
+
+
+@pytest.mark.parametrize(("acts", "code"), [([], 0), ([fails], 1)])
+def test_a_lab_that_has_another_fleet_than_before_is_told(
+    labs: Labs, capsys: Output, acts: list[Act], code: int
+) -> None:
+    """Whoever brought it up with one of their own would miss it."""
+    up(labs)
+    labs.acts["d"] = acts
+    assert run(["run", "a", "--name", "t"]) == 0
+    assert "has now the fleet" not in capsys.readouterr().err
+    assert run(["run", "a", "d", "--name", "t"]) == code
+    assert NOW in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("labs")
+def test_of_a_lab_that_goes_no_fleet_is_told(capsys: Output) -> None:
+    """It was made for the run."""
+    assert run(["run", "a", "d", "--name", "t", "--backend", "kind"]) == 0
+    assert "has now the fleet" not in capsys.readouterr().err
