@@ -32,7 +32,7 @@ def clear(rule: str | None, node: tuple[str, ...], name: str, output: str) -> No
 
     session = Session(name, node, output)
     if rule is None:
-        session.ask(lambda plugin: plugin.clear(), _cleared)
+        session.ask(lambda plugin: plugin.clear(), _cleared, ("inject list",))
     else:
         require_id(rule)
         session.ask(lambda plugin: plugin.remove_fault(rule), lambda _: f"{rule} removed")

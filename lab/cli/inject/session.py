@@ -62,15 +62,18 @@ class Session:
     nodes: Sequence[str]
     output: str
 
-    def ask(self, asking: "Callable[[NodePlugin], Answer]", told: Callable[[Answer], str]) -> None:
-        """Ask the nodes; print a line for each that did it, and what to do next.
+    def ask(
+        self,
+        asking: "Callable[[NodePlugin], Answer]",
+        told: Callable[[Answer], str],
+        following: Sequence[str] = ("inject list", "inject clear"),
+    ) -> None:
+        """Ask the nodes; print a line for each that did it, and commands to go on with.
 
         Raises, after that is printed, where a node has not done it: the error names those nodes,
         once. Nodes that were skipped come last, since nothing has become of them.
         """
-        self._run(
-            asking, lambda title, done: [f"{title}: {told(done)}"], "inject list", "inject clear"
-        )
+        self._run(asking, lambda title, done: [f"{title}: {told(done)}"], *following)
 
     def show(
         self,

@@ -164,3 +164,10 @@ def test_everything_is_cleared(plugins: tuple[Plugin, Plugin], capsys: Output) -
     )
     inject("list")
     assert "unhealthy, though mended: the policy is sticky" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("plugins")
+def test_who_has_cleared_all_is_not_sent_to_do_it_again(capsys: Output) -> None:
+    """What is left to do is to look."""
+    assert inject("clear") == 0
+    assert capsys.readouterr().out.endswith("\nNext:\n  gpulab inject list --name t-lab\n")
