@@ -1,25 +1,20 @@
 """How wide a text is: a Chinese character takes the place of two others."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-_WIDE: Final = frozenset("WF")
+from rich.cells import cell_len
+
 #: A line may end after a blank and after a Chinese character, but not before its punctuation.
 _UNBROKEN: Final = re.compile(r"[\u2e80-\uffef][，。；：、）]*|[^\s\u2e80-\uffef]+\s*|\s+")
 #: Where there is no room for that: after what separates a name from values, and values.
 _PART: Final = re.compile(r"[^=,]*[=,]?")
 
 
-def columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
-    return sum(2 if unicodedata.east_asian_width(each) in _WIDE else 1 for each in text)
-
-
 def padded(text: str, width: int) -> str:
     """Return a text with blanks behind it, up to so many columns."""
-    return text + " " * (width - columns(text))
+    return text + " " * (width - cell_len(text))
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
@@ -29,7 +24,7 @@ def wrapped(text: str, width: int) -> Iterator[str]:
     """
     line = ""
     for piece in _pieces(text, width):
-        if line and columns((line + piece).rstrip()) > width:
+        if line and cell_len((line + piece).rstrip()) > width:
             yield line.rstrip()
             line = ""
         line += piece
@@ -39,6 +34,6 @@ def wrapped(text: str, width: int) -> Iterator[str]:
 
 def _pieces(text: str, width: int) -> Iterator[str]:
     for piece in _UNBROKEN.findall(text):
-        for part in [piece] if columns(piece.rstrip()) <= width else _PART.findall(piece):
+        for part in [piece] if cell_len(piece.rstrip()) <= width else _PART.findall(piece):
             for start in range(0, len(part), width):
                 yield part[start : start + width]

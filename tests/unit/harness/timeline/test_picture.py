@@ -5,11 +5,11 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
+from rich.cells import cell_len
 
 from lab.core.language import Language
 from lab.harness.timeline.picture import picture
 from lab.harness.timeline.timeline import Timeline
-from lab.harness.timeline.width import columns
 from tests.unit.harness.timeline.observed import IDS, allocate, pending, rejected, running
 from tests.unit.harness.timeline.test_allocation import REFUSED
 
@@ -78,7 +78,7 @@ def _arrows(group: ET.Element) -> list[ET.Element]:
 def test_everything_is_inside_of_the_picture(state: str, language: Language) -> None:
     """No line is wider than a phone, and the last one is not cut off."""
     root = drawn(state, language)
-    assert max(map(columns, texts(root))) <= 54
+    assert max(map(cell_len, texts(root))) <= 54
     lowest = max(float(each.get("y", "0")) for each in root.iter(f"{SVG}text"))
     assert lowest < float(root.get("height", "0"))
     assert root.get("viewBox") == f"0 0 400 {root.get('height')}"

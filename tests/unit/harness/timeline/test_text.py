@@ -1,11 +1,12 @@
 """A timeline as lines of text, in both languages."""
 
 import pytest
+from rich.cells import cell_len
 
 from lab.core.language import Language
 from lab.harness.timeline.text import lines
 from lab.harness.timeline.timeline import Timeline
-from lab.harness.timeline.width import columns, padded, wrapped
+from lab.harness.timeline.width import padded, wrapped
 from tests.unit.harness.timeline.observed import GPU, IDS, allocate, pending, rejected, running
 from tests.unit.harness.timeline.test_allocation import REFUSED
 
@@ -62,7 +63,7 @@ def test_every_line_fits(language: Language) -> None:
     """However long what a component said."""
     seen = rejected((allocate(3, 5.2, IDS[0], code="UNKNOWN"),), REFUSED * 5)
     _, _, *below = lines(Timeline.of(seen), language)
-    assert max(map(columns, below)) <= 100
+    assert max(map(cell_len, below)) <= 100
 
 
 def test_pod_that_is_not_there_is_told_without_it() -> None:
@@ -73,10 +74,10 @@ def test_pod_that_is_not_there_is_told_without_it() -> None:
 
 
 @pytest.mark.parametrize(("text", "width"), [("abc", 3), ("容器", 4), ("→ 容", 4), ("", 0)])
-def test_chinese_characters_take_two_columns(text: str, width: int) -> None:
+def test_chinese_characters_take_two_cell_len(text: str, width: int) -> None:
     """As terminals show them."""
-    assert columns(text) == width
-    assert columns(padded(text, 10)) == 10
+    assert cell_len(text) == width
+    assert cell_len(padded(text, 10)) == 10
 
 
 @pytest.mark.parametrize(
