@@ -32,7 +32,7 @@ def sigterm(trial: Trial) -> str:
     why="A socket on which nobody listens stays until the kubelet restarts. With names that are "
     "new at each start the folder fills; with one name the next start has to remove it.",
     source="manager.go: CleanupPluginDirectory",
-    needs=("sigterm",),
+    needs=("endpoint", "sigterm"),
 )
 def socket_gone(trial: Trial) -> str:
     """Look for the socket of the plugin that was ended."""

@@ -1,6 +1,7 @@
 """How a plugin makes itself known."""
 
 from typing import Final
+from unicodedata import category
 
 from fake_plugin.api.deviceplugin_pb2 import RegisterRequest
 from fake_plugin.resources.naming import broken_rule
@@ -77,7 +78,8 @@ def resource_name(trial: Trial) -> str:
     "endpoint",
     "registers a socket by its name",
     why="The kubelet puts its folder before whatever it is given: a path leads somewhere by "
-    "chance, and one that is too long nowhere.",
+    "chance, and one that is too long nowhere. At a NUL a path ends, and other control characters "
+    "make logs that cannot be read.",
     source="plugin/v1beta1/server.go: Register; kubernetes/kubernetes#138382; "
     "harvester/harvester#4806",
     needs=("registers",),
@@ -87,6 +89,8 @@ def endpoint(trial: Trial) -> str:
     name = _first(trial)[1].endpoint
     if not name or "/" in name or name in {".", "..", "kubelet.sock"}:
         raise Failed(f"{name!r} is not the name of a file of its own in the kubelet's folder")
+    if any(category(each) == "Cc" for each in name):
+        raise Failed(f"{name!r} has control characters, and is to be a name")
     length = len(f"{FIXED_FOLDER}/{name}".encode())
     if length > _PATH_LIMIT:
         raise Failed(

@@ -84,7 +84,7 @@ def kubelet_restart(trial: Trial) -> str:
     why="Who cleans the folder up takes the sockets of plugins along. The connection that the "
     "kubelet has stays; a plugin that ends, or drops it, loses its devices for nothing.",
     source="manager.go: CleanupPluginDirectory",
-    needs=("stream-stays",),
+    needs=("endpoint", "stream-stays"),
 )
 def socket_removed(trial: Trial) -> str:
     """Remove the plugin's socket, with the kubelet's own in place."""

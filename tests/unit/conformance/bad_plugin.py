@@ -237,7 +237,8 @@ class Plugin:
     def _listen(self) -> None:
         self._lives += 1
         length = 68 if self.vice == "long-endpoint" else 1
-        self._socket = self._folder / f"bad-{os.getpid()}-{self._lives:0{length}}.sock"
+        colour = "\x1b[31m" if self.vice == "coloured-endpoint" else ""
+        self._socket = self._folder / f"bad{colour}-{os.getpid()}-{self._lives:0{length}}.sock"
         self._service = Service(self.vice)
         self._server = grpc.server(ThreadPoolExecutor(WORKERS))
         add_DevicePluginServicer_to_server(self._service, self._server)
@@ -251,7 +252,7 @@ class Plugin:
     def _register(self) -> None:
         request = RegisterRequest(
             version="v1alpha" if self.vice == "old-version" else "v1beta1",
-            endpoint=f"./{self._socket.name}" if self.vice == "path" else self._socket.name,
+            endpoint=self._endpoint(),
             resource_name="gpu" if self.vice == "native-name" else "example.com/gpu",
         )
         if self.vice == "never-registers":
@@ -269,6 +270,14 @@ class Plugin:
                 case _ if self.vice in REFUSED_FOR_GOOD:
                     os._exit(1)
             time.sleep(PAUSE_SECONDS)
+
+    def _endpoint(self) -> str:
+        match self.vice:
+            case "path":
+                return f"./{self._socket.name}"
+            case "nul-in-endpoint":
+                return f"{self._socket.name}\0hidden"
+        return self._socket.name
 
     def _is_taken(self, request: RegisterRequest) -> bool:
         options = (("grpc.use_local_subchannel_pool", 1),)

@@ -35,6 +35,8 @@ VICES: Final = {
     "native-name": "resource-name",
     "path": "endpoint",
     "long-endpoint": "endpoint",
+    "nul-in-endpoint": "endpoint",
+    "coloured-endpoint": "endpoint",
     "listens-late": "listens-first",
     "no-options": "options",
     "silent-about-options": "options",
