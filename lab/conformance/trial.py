@@ -207,6 +207,13 @@ class Trial:
             raise NotApplicable(f"it listed nothing: {error}")
         return list(message.devices)
 
+    def some_devices(self) -> list[Device]:
+        """Return the newest list; raise `NotApplicable` where there is nothing on it, too."""
+        devices = self.devices()
+        if not devices:
+            raise NotApplicable("it lists no devices")
+        return devices
+
     def first_list(self) -> list[Device]:
         """Return the list of the plugin's first life, as it was at the end of that."""
         calls = self.kubelet.journal.calls("ListAndWatch", self.resource)

@@ -13,10 +13,13 @@ _UNKNOWN: Final = "gpulab-conform-no-such-device"
 _AT_ONCE: Final = 8
 
 
-def _count(answer: AllocateResponse, wanted: int) -> str:
+def count(answer: AllocateResponse, wanted: int) -> str:
+    """Say how many container responses there are; raise `Failed` where others were asked for."""
     number = len(answer.container_responses)
     if number != wanted:
-        raise Failed(f"{number} container responses to {wanted} container requests")
+        raise Failed(
+            f"{number} container responses to {wanted} container request{'s' if wanted > 1 else ''}"
+        )
     return f"{number} container response{'s' if number > 1 else ''}"
 
 
@@ -32,7 +35,7 @@ def allocate(trial: Trial) -> str:
     """Ask for one device."""
     (device, *_) = trial.healthy()
     with trial.calls() as calls:
-        return _count(calls.allocate([device]), 1)
+        return count(calls.allocate([device]), 1)
 
 
 @check(
@@ -48,7 +51,7 @@ def allocate_again(trial: Trial) -> str:
     (device, *_) = trial.healthy()
     with trial.calls() as calls:
         calls.allocate([device])
-        return f"{_count(calls.allocate([device]), 1)}, the second time"
+        return f"{count(calls.allocate([device]), 1)}, the second time"
 
 
 @check(
@@ -67,7 +70,7 @@ def allocate_several(trial: Trial) -> str:
             answer = calls.allocate(devices)
         except PluginError as problem:
             raise NotApplicable(f"it gives no two devices to one container: {problem}") from None
-    return _count(answer, 1)
+    return count(answer, 1)
 
 
 @check(
@@ -82,7 +85,7 @@ def allocate_per_container(trial: Trial) -> str:
     """Ask for one device for each of two containers."""
     first, second, *_ = trial.healthy(2)
     with trial.calls() as calls:
-        return _count(calls.allocate([first], [second]), 2)
+        return count(calls.allocate([first], [second]), 2)
 
 
 @check(
@@ -125,5 +128,5 @@ def allocate_concurrent(trial: Trial) -> str:
     wanted = [[devices[number % len(devices)]] for number in range(_AT_ONCE)]
     with trial.calls() as calls, ThreadPoolExecutor(_AT_ONCE) as pool:
         for answer in pool.map(calls.allocate, wanted):
-            _count(answer, 1)
+            count(answer, 1)
     return f"{_AT_ONCE} at once"

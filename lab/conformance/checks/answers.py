@@ -7,6 +7,7 @@ from typing import Final
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
 from fake_plugin.cdi.names import ANNOTATION_PREFIX, broken_device_rule, broken_kind_rule
 from lab.conformance.check import Failed, NotApplicable, check
+from lab.conformance.checks.allocation import count
 from lab.conformance.trial import Trial
 
 _PERMISSIONS: Final = frozenset("rwm")
@@ -15,7 +16,9 @@ _PERMISSIONS: Final = frozenset("rwm")
 def _answer(trial: Trial) -> ContainerAllocateResponse:
     (device, *_) = trial.healthy()
     with trial.calls() as calls:
-        return calls.allocate([device]).container_responses[0]
+        answer = calls.allocate([device])
+    count(answer, 1)
+    return answer.container_responses[0]
 
 
 def _refuse_relative(kind: str, paths: Iterable[str]) -> None:

@@ -1,6 +1,6 @@
 """How a plugin ends, and how it starts after an end."""
 
-from lab.conformance.check import Failed, check
+from lab.conformance.check import Failed, NotApplicable, check
 from lab.conformance.checks.listing import difference
 from lab.conformance.trial import Trial
 
@@ -71,7 +71,12 @@ def restart_after_kill(trial: Trial) -> str:
 def ids_stable(trial: Trial) -> str:
     """Compare the first list of all with that of the plugin which was started again."""
     first = {each.ID for each in trial.first_list()}
-    now = {each.ID for each in trial.devices()}
-    if first != now:
-        raise Failed(difference(first, now))
-    return f"{len(now)} IDs"
+    if not first:
+        raise NotApplicable("it listed no devices before")
+
+    def now() -> set[str]:
+        return {each.ID for each in trial.devices()}
+
+    if not trial.wait(lambda: now() == first, trial.limits.first_list):
+        raise Failed(difference(first, now()))
+    return f"{len(first)} IDs"

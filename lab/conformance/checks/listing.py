@@ -15,6 +15,7 @@ _HEALTH: Final = frozenset({"Healthy", "Unhealthy"})
 #: More than a pool of threads commonly has.
 _STREAMS: Final = 16
 _SHOWN: Final = 3
+_NO_DEVICES: Final = "an empty list: what takes a device cannot be checked"
 
 
 def shown(names: Iterable[str]) -> str:
@@ -45,7 +46,10 @@ def first_list(trial: Trial) -> str:
         if end := trial.end_of_plugin():
             raise Failed(end)
         raise Failed(error or f"no list within {trial.limits.first_list:g} s")
-    return f"{len(message.devices)} devices"
+    # A kubelet takes an empty list, and some send one before they have looked.
+    trial.wait(lambda: (newest := trial.listed()) and newest.devices, trial.limits.first_list)
+    number = len((trial.listed() or message).devices)
+    return f"{number} devices" if number else _NO_DEVICES
 
 
 @check(
@@ -76,7 +80,7 @@ def list_size(trial: Trial) -> str:
 )
 def ids(trial: Trial) -> str:
     """Count the IDs of a list."""
-    counted = Counter(each.ID for each in trial.devices())
+    counted = Counter(each.ID for each in trial.some_devices())
     if "" in counted:
         raise Failed(f"{counted['']} devices have no ID")
     if twice := [each for each, number in counted.items() if number > 1]:
@@ -94,10 +98,10 @@ def ids(trial: Trial) -> str:
 )
 def health(trial: Trial) -> str:
     """Look at the words for health."""
-    counted = Counter(each.health for each in trial.devices())
+    counted = Counter(each.health for each in trial.some_devices())
     if wrong := sorted(set(counted) - _HEALTH):
         raise Failed(f"health is {shown(wrong)}")
-    return ", ".join(f"{number} {word}" for word, number in counted.items()) or "no devices"
+    return ", ".join(f"{number} {word}" for word, number in counted.items())
 
 
 @check(
@@ -110,7 +114,7 @@ def health(trial: Trial) -> str:
 )
 def numa(trial: Trial) -> str:
     """Look at the topology of devices that have one."""
-    found = {each.ID: _nodes(each) for each in trial.devices() if each.HasField("topology")}
+    found = {each.ID: _nodes(each) for each in trial.some_devices() if each.HasField("topology")}
     if not found:
         raise NotApplicable("no device has a topology")
     if wrong := [each for each, nodes in found.items() if min(nodes, default=0) < 0]:

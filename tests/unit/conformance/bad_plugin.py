@@ -57,6 +57,7 @@ class Service(DevicePluginServicer):
         self.vice = vice
         self.stopping = threading.Event()
         self._streams = 0
+        self._began = time.monotonic()
         self._asked = set[str]()
         self._busy = threading.Lock()
         prefix = uuid.uuid4().hex if vice == "new-ids" else "gpu"
@@ -64,6 +65,8 @@ class Service(DevicePluginServicer):
 
     def devices(self) -> list[Device]:
         """Return the devices of every list, the first of which is unhealthy."""
+        if self.vice == "no-devices" or self._looks_still():
+            return []
         ids, health, numa = list(self._ids), "Healthy", 0
         match self.vice:
             case "same-id":
@@ -108,6 +111,9 @@ class Service(DevicePluginServicer):
             os._exit(5)
         try:
             if self.vice != "no-list":
+                yield ListAndWatchResponse(devices=self.devices())
+            if self._looks_still():
+                time.sleep(PAUSE_SECONDS)
                 yield ListAndWatchResponse(devices=self.devices())
             while self.vice != "ends-stream" and not (self.stopping.is_set() or over.is_set()):
                 time.sleep(LOOK_SECONDS)
@@ -162,6 +168,9 @@ class Service(DevicePluginServicer):
         if self.vice == "fails-pre-start":
             context.abort(grpc.StatusCode.INTERNAL, "the device cannot be reset")
         return PreStartContainerResponse()
+
+    def _looks_still(self) -> bool:
+        return self.vice == "devices-later" and time.monotonic() < self._began + PAUSE_SECONDS
 
     def _answers(self, request: AllocateRequest) -> int:
         match self.vice:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from fake_plugin.api.deviceplugin_pb2 import AllocateResponse
 from lab.conformance import command, examination
+from lab.conformance.calls import Calls
 from lab.conformance.check import Check, Failed, NotApplicable, Result, Verdict, check
+from lab.conformance.checks import answers
 from lab.conformance.checks.registration import registers
 from lab.conformance.command import PluginCommand
 from lab.conformance.contract import CHECKS
@@ -40,6 +43,8 @@ pools:
   - {name: one, nodes: 1, nodeNames: [here], resource: example.com/one, count: 2}
   - {name: two, nodes: 1, nodeNames: [here], resource: example.com/two, count: 2}
 """
+
+NOTHING: Final = "0 container responses to 1 container request"
 
 Examine = Callable[..., Report]
 
@@ -240,6 +245,17 @@ def test_a_resource_that_does_not_come_is_a_failure(
     assert failed.rule.id == "registers"
     assert failed.seen.startswith("no Register within 8 s; registered: example.com/")
     assert sorted(report.resources) == ["example.com/one", "example.com/two"]
+
+
+def test_an_answer_of_nothing_fails_whoever_looks_at_it(
+    examined: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the plugin has answered well before."""
+    monkeypatch.setattr(Calls, "allocate", lambda *_: AllocateResponse())
+    looks = (answers.answer_envs, answers.answer_mounts, answers.answer_cdi)
+    report = examined(*(made(str(at), each.make) for at, each in enumerate(looks)))
+    seen = {each.seen for each in report.of(Verdict.FAILED)}
+    assert (len(report.of(Verdict.FAILED)), seen) == (3, {NOTHING})
 
 
 @pytest.mark.parametrize(

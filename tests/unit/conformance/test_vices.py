@@ -12,7 +12,7 @@ import pytest
 from lab.cli.console import PlainProgress
 from lab.conformance.check import Result, Verdict
 from lab.conformance.command import PluginCommand
-from lab.conformance.contract import CHECKS
+from lab.conformance.contract import CHECKS, GROUPS
 from lab.conformance.examination import examine
 from lab.conformance.limits import Limits
 from lab.conformance.report import Report
@@ -84,6 +84,11 @@ VICES: Final = {
 }
 
 
+TAKE_A_DEVICE: Final = {
+    *("ids", "health", "numa", "ids-stable", "preferred", "pre-start"),
+    *(each.rule.id for each in GROUPS["Allocate"]),
+}
+
 #: Plugins that are tried at once: most of the time goes by with waiting.
 AT_ONCE: Final = 4
 
@@ -122,6 +127,24 @@ def test_a_vice_fails_its_check_alone(vice: str, check: str, reports: Reports) -
     """What the vice makes impossible to check is not applicable."""
     report = reports[vice].result()
     assert list(told(report.of(Verdict.FAILED))) == [check], told(report.results)
+
+
+@pytest.mark.parametrize("vice", ["no-devices"])
+def test_a_plugin_without_devices_is_told_so_and_fails_nothing(vice: str, reports: Reports) -> None:
+    """A kubelet takes an empty list; what takes a device cannot be seen to be well."""
+    report = reports[vice].result()
+    assert told(report.of(Verdict.FAILED)) == {}
+    words = "an empty list: what takes a device cannot be checked"
+    assert told(report.of(Verdict.PASSED))["first-list"] == words
+    assert set(told(report.of(Verdict.NOT_APPLICABLE))) == TAKE_A_DEVICE | {"socket-removed"}
+
+
+@pytest.mark.parametrize("vice", ["devices-later"])
+def test_a_plugin_that_finds_its_devices_later_is_waited_for(vice: str, reports: Reports) -> None:
+    """It lists none first, at every start."""
+    report = reports[vice].result()
+    assert told(report.of(Verdict.FAILED)) == {}
+    assert told(report.of(Verdict.PASSED))["first-list"] == "5 devices"
 
 
 def test_every_check_has_a_vice() -> None:
