@@ -10,11 +10,14 @@ import click
 from lab.cli.options import finite, name_option, output_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.conformance.check import Result
     from lab.conformance.report import Report
 
 #: Characters of what was seen, in the table; all of it is in the JSON, and below for a failure.
 _MOST_SHOWN: Final = 60
-_MARKS: Final = {"passed": "✓", "failed": "✗", "not-applicable": "\N{EN DASH}"}
+_MARKS: Final = {"passed": "✓", "failed": "✗", "not-applicable": "\N{EN DASH}", "undecided": "?"}
 
 
 @click.command()
@@ -137,15 +140,19 @@ def print_report(report: "Report", output: str) -> None:
             _MARKS[each.verdict], each.rule.id, each.rule.title, _shortened(printable(each.seen))
         )
     click.echo(as_wide_as_needed(table))
-    for each in report.of(Verdict.FAILED):
-        click.echo(f"\n✗ {each.rule.id}: {each.rule.title}")
+    for each in (*report.of(Verdict.FAILED), *report.of(Verdict.UNDECIDED)):
+        click.echo(f"\n{_MARKS[each.verdict]} {each.rule.id}: {each.rule.title}")
         for label, text in (
             ("seen", each.seen),
             ("why", each.rule.why),
             ("read", each.rule.source),
         ):
             click.echo(f"  {label + ':':<6}" + printable(text).replace("\n", "\n        "))
-    counts = [f"{len(report.of(each))} {each.value.replace('-', ' ')}" for each in Verdict]
+    counts = [
+        f"{number} {each.value.replace('-', ' ')}"
+        for each in Verdict
+        if (number := len(report.of(each))) or each is not Verdict.UNDECIDED
+    ]
     click.echo(f"\n{printable(report.resource) or 'no resource'}: {', '.join(counts)}")
 
 
@@ -155,14 +162,29 @@ def _shortened(seen: str) -> str:
 
 
 def refuse_failures(report: "Report") -> None:
-    """Raise `CheckFailed`, after the report was printed, where a check failed."""
+    """Raise what has to be said after the report was printed.
+
+    What is left behind or was in the way comes before what failed, which the report tells.
+    """
     from lab.conformance.check import Verdict
     from lab.core.errors import CheckFailed
 
+    if report.problem:
+        raise report.problem
+    number = len(report.results)
     if failed := report.of(Verdict.FAILED):
         raise CheckFailed(
-            f"{len(failed)} of {len(report.results)} checks failed: "
-            + ", ".join(each.rule.id for each in failed),
+            f"{len(failed)} of {number} checks failed: {_ids(failed)}",
             where=report.tried,
             remedy="mend the plugin; the report says of each what it breaks, and where to read on",
         )
+    if undecided := report.of(Verdict.UNDECIDED):
+        raise CheckFailed(
+            f"{len(undecided)} of {number} checks could not be decided: {_ids(undecided)}",
+            where=report.tried,
+            remedy="see to what was in the way, which the report says, and try the plugin again",
+        )
+
+
+def _ids(results: "Sequence[Result]") -> str:
+    return ", ".join(each.rule.id for each in results)

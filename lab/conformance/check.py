@@ -28,6 +28,8 @@ class Verdict(StrEnum):
     FAILED = "failed"
     #: The plugin does not offer it, or what it needs did not pass.
     NOT_APPLICABLE = "not-applicable"
+    #: Something was in the way that is not the plugin's.
+    UNDECIDED = "undecided"
 
 
 class Failed(Exception):

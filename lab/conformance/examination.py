@@ -5,12 +5,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from lab.conformance.check import Check, Failed, NotApplicable, Result, Tried, Verdict
+from lab.conformance.check import Check, Failed, NotApplicable, OnTrial, Result, Tried, Verdict
 from lab.conformance.command import PluginCommand
 from lab.conformance.contract import CHECKS
 from lab.conformance.limits import Limits
 from lab.conformance.report import Report
 from lab.conformance.trial import Trial
+from lab.core.errors import Interrupted, LabError
 from lab.core.progress import Progress, Step
 from lab.embedded.kubelet.connection import PluginError
 from lab.host.processes import Processes
@@ -37,21 +38,42 @@ def examine(
     ):
         trial = Trial(command, Path(work), limits=limits, processes=Processes(), resource=resource)
         try:
-            found = results(trial, checks, step)
+            found, problem = results(trial, checks, step)
         finally:
             trial.close()
-    return Report(command.argv, trial.resource, tuple(trial.resources()), found)
+    return Report(command.argv, trial.resource, tuple(trial.resources()), found, problem=problem)
 
 
-def results(tried: Tried, checks: Iterable[Check[Tried]], step: Step) -> tuple[Result, ...]:
-    """Make the checks; after a failure, the next has a plugin that is as new."""
+def results(
+    tried: Tried, checks: Iterable[Check[Tried]], step: Step
+) -> tuple[tuple[Result, ...], LabError | None]:
+    """Make the checks; after a failure, the next has a plugin that is as new.
+
+    Where there is none to be had any more, the rest is undecided, and the reason is returned too.
+    """
     found: dict[str, Result] = {}
+    lost: LabError | None = None
     for each in checks:
+        if lost:
+            undecided = f"it was not made: {lost.what}"
+            found[each.rule.id] = Result(each.rule, Verdict.UNDECIDED, undecided)
+            continue
         step.update(each.rule.title)
         found[each.rule.id] = result = _result(each, tried, found)
-        if result.verdict is Verdict.FAILED:
-            tried.renew()
-    return tuple(found.values())
+        if result.verdict in {Verdict.FAILED, Verdict.UNDECIDED}:
+            lost = _renewed(tried)
+    return tuple(found.values()), lost
+
+
+def _renewed(tried: OnTrial) -> LabError | None:
+    """Let the next check have a plugin that is as new; return why that cannot be."""
+    try:
+        tried.renew()
+    except Interrupted:
+        raise
+    except LabError as problem:
+        return problem
+    return None
 
 
 def _result(check: Check[Tried], tried: Tried, before: Mapping[str, Result]) -> Result:
@@ -68,3 +90,9 @@ def _result(check: Check[Tried], tried: Tried, before: Mapping[str, Result]) -> 
         return Result(rule, Verdict.FAILED, f"{problem}; {end}" if end else str(problem))
     except NotApplicable as reason:
         return Result(rule, Verdict.NOT_APPLICABLE, str(reason))
+    except LabError as problem:
+        # Before the first result there is no report that would be lost.
+        if isinstance(problem, Interrupted) or not before:
+            raise
+        seen = ": ".join(filter(None, (problem.what, problem.seen)))
+        return Result(rule, Verdict.UNDECIDED, seen)

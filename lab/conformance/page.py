@@ -67,8 +67,10 @@ _UPSTREAM: Final = (
 _JSON: Final = (
     "## As JSON\n\n"
     "`gpulab conform --output json` is a contract: keys are added, never removed or given "
-    "another meaning. `verdict` is `passed`, `failed` or `not-applicable`; `seen` is what was "
-    "seen of the plugin, or why nothing was looked for. `resources` are all that the plugin "
+    "another meaning. `verdict` is `passed`, `failed`, `not-applicable`, or `undecided` where "
+    "something was in the way that is not the plugin's; `seen` is what was "
+    "seen of the plugin, or why nothing was looked for. `problem` is why the rest is undecided, or "
+    "what was left behind, and mostly empty. `resources` are all that the plugin "
     "registered, `resource` is the one that was tried. More checks may come.\n\n"
 )
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lab.conformance.check import Result, Verdict
+from lab.core.errors import LabError
 from lab.host.processes import pasteable
 
 
@@ -11,7 +12,8 @@ class Report:
     """The results, in the order of the checks.
 
     `command` is what started the plugin, and `image` the image in which it did, "" for a process
-    of this machine. `resources` are all that the plugin wanted to register.
+    of this machine. `resources` are all that the plugin wanted to register. `problem` is why it
+    is not complete, or what was left behind.
     """
 
     command: tuple[str, ...]
@@ -19,6 +21,7 @@ class Report:
     resources: tuple[str, ...]
     results: tuple[Result, ...]
     image: str = ""
+    problem: LabError | None = None
 
     @property
     def tried(self) -> str:
@@ -39,6 +42,8 @@ class Report:
             "passed": len(self.of(Verdict.PASSED)),
             "failed": len(self.of(Verdict.FAILED)),
             "notApplicable": len(self.of(Verdict.NOT_APPLICABLE)),
+            "undecided": len(self.of(Verdict.UNDECIDED)),
+            "problem": self.problem.what if self.problem else "",
             "checks": [
                 {
                     "id": each.rule.id,

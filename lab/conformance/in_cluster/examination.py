@@ -43,8 +43,8 @@ def examine_image(  # noqa: PLR0913 - each is an option of the command
         )
         with site.progress.step(f"Try the plugin on {node.title}") as step:
             try:
-                found = results(trial, IN_CLUSTER, step)
+                found, problem = results(trial, IN_CLUSTER, step)
             finally:
                 trial.close()
     resources = (trial.resource,) if trial.count else ()
-    return Report(tuple(command), trial.resource, resources, found, image)
+    return Report(tuple(command), trial.resource, resources, found, image, problem)

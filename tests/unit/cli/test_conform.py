@@ -14,6 +14,7 @@ from lab.conformance.command import PluginCommand
 from lab.conformance.in_cluster import examination as in_cluster
 from lab.conformance.limits import Limits
 from lab.conformance.report import Report
+from lab.core.errors import CleanUpFailed, LabError
 from lab.core.exit_codes import ExitCode
 
 COMMAND = ["conform", "--plugin-command", "my-plugin {dir}"]
@@ -40,7 +41,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
         told.update(options, command=command)
         results = told["results"]
         assert isinstance(results, tuple)
-        return Report(command.argv, "a.b/c", ("a.b/c", "a.b/d"), results)
+        problem = told.get("problem")
+        assert problem is None or isinstance(problem, LabError)
+        return Report(command.argv, "a.b/c", ("a.b/c", "a.b/d"), results, problem=problem)
 
     monkeypatch.setattr(examination, "examine", examine)
     return told
@@ -115,7 +118,37 @@ def test_the_json_has_everything(told: Told, capsys: pytest.CaptureFixture[str])
         "passed": 1,
         "failed": 1,
         "notApplicable": 0,
+        "undecided": 0,
+        "problem": "",
     }
+
+
+def test_what_could_not_be_decided_is_no_success(
+    told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told apart from what the plugin does wrong."""
+    told["results"] = (GOOD, result("torn", Verdict.UNDECIDED, "the engine is gone"))
+    assert run(COMMAND) == ExitCode.CHECK_FAILED
+    out, err = capsys.readouterr()
+    assert "\n?  torn   does torn   the engine is gone\n" in out
+    assert "\n? torn: does torn\n  seen: the engine is gone\n" in out
+    assert out.endswith("a.b/c: 1 passed, 0 failed, 0 not applicable, 1 undecided\n")
+    assert err.splitlines() == [
+        "error: 1 of 2 checks could not be decided: torn",
+        "  where: my-plugin '{dir}'",
+        "  next:  see to what was in the way, which the report says, and try the plugin again",
+    ]
+
+
+def test_what_is_left_behind_is_told_after_the_report(
+    told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was found is not lost, and its failures do not hide what is to be removed."""
+    told.update(results=(GOOD, BAD), problem=CleanUpFailed("a pod is left", commands=("rm",)))
+    assert run([*COMMAND, "--output", "json"]) == ExitCode.CHECK_FAILED
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["failed"], json.loads(out)["problem"]) == (1, "a pod is left")
+    assert err == "error: a pod is left\n         $ rm\n"
 
 
 def test_an_image_is_tried_in_the_lab_that_is_named(

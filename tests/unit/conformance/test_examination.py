@@ -22,7 +22,7 @@ from lab.conformance.examination import examine
 from lab.conformance.limits import Limits
 from lab.conformance.report import Report
 from lab.conformance.trial import Trial
-from lab.core.errors import Interrupted, NotReady
+from lab.core.errors import CheckFailed, Interrupted, NotReady
 from lab.core.progress import Progress
 from lab.embedded.kubelet.client import PluginClient
 from lab.embedded.kubelet.connection import PluginError
@@ -273,6 +273,35 @@ def test_a_check_ends_in_a_verdict(
     """With what was seen, or why there was nothing to see."""
     report = examined(made("own", make))
     assert report.results[1:] == (Result(report.results[1].rule, verdict, seen),)
+
+
+def test_an_error_of_the_lab_is_a_verdict_of_one_check(examined: Examine) -> None:
+    """Whatever the others have found is told as well."""
+    torn = CheckFailed("the engine refused", seen="no space")
+    report = examined(made("torn", raising(torn)), made("well", lambda _: "well"))
+    verdicts = [(each.verdict, each.seen) for each in report.results[1:]]
+    assert verdicts == [
+        (Verdict.UNDECIDED, "the engine refused: no space"),
+        (Verdict.PASSED, "well"),
+    ]
+    assert report.problem is None
+
+
+def test_without_a_plugin_to_go_on_with_the_rest_is_undecided(
+    examined: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found until then is told, and why there is no more."""
+    lost = CheckFailed("the cluster is gone")
+    monkeypatch.setattr(Trial, "renew", raising(lost))
+    spoilt = made("spoilt", raising(AssertionError("it was made")))
+    report = examined(made("ill", raising(Failed("ill"))), spoilt)
+    assert [each.verdict for each in report.results] == [
+        Verdict.PASSED,
+        Verdict.FAILED,
+        Verdict.UNDECIDED,
+    ]
+    assert report.results[-1].seen == "it was not made: the cluster is gone"
+    assert report.problem is lost
 
 
 @pytest.mark.parametrize("error", [Failed("ill"), NotApplicable("nothing there")])

@@ -40,7 +40,7 @@ def tried(
     )
     with PlainProgress(StringIO()).step("") as step:
         try:
-            found = results(trial, IN_CLUSTER, step)
+            found, _ = results(trial, IN_CLUSTER, step)
         finally:
             trial.close()
     assert cluster.found == []
