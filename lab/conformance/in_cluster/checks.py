@@ -1,10 +1,13 @@
 """What can be seen of a plugin in a cluster, in the order in which it is looked at."""
 
 import time
+from collections import Counter
 from typing import Final
 
 from lab.cluster.access import NotOffered
+from lab.cluster.objects import Pod
 from lab.conformance.check import Check, Failed, NotApplicable, check
+from lab.conformance.checks.listing import shown
 from lab.conformance.in_cluster.trial import ClusterTrial
 
 #: Pods at once; a node may have thousands of devices.
@@ -23,8 +26,7 @@ def pod_runs(trial: ClusterTrial) -> str:
     trial.deploy()
     if not trial.wait(lambda: any(map(trial.runs, trial.plugins()))):
         raise Failed(trial.words_of_plugin())
-    (pod,) = trial.plugins()
-    return f"pod {pod.name}"
+    return f"pod {', '.join(each.name for each in trial.plugins())}"
 
 
 @check(
@@ -55,8 +57,12 @@ def allocatable(trial: ClusterTrial) -> str:
 def pod_gets_device(trial: ClusterTrial) -> str:
     """Start a pod that asks for a device."""
     pod = trial.add_user()
-    ids = [each for one in pod.containers for each in one.devices.get(trial.resource, ())]
+    ids = _ids(pod, trial)
     return f"pod {pod.name} runs" + (f" with {', '.join(ids)}" if ids else "")
+
+
+def _ids(pod: Pod, trial: ClusterTrial) -> list[str]:
+    return [each for one in pod.containers for each in one.devices.get(trial.resource, ())]
 
 
 @check(
@@ -74,18 +80,41 @@ def pods_at_once(trial: ClusterTrial) -> str:
         raise NotApplicable("there is one device")
     for _ in range(number):
         trial.add_user()
-    return f"{number + 1} pods"
+    _refuse_interrupted(trial)
+    held = [_ids(each, trial) for each in trial.users()]
+    if not all(held):
+        raise NotApplicable(f"{number + 1} pods run, and the kubelet tells nobody their devices")
+    counted = Counter(each for ids in held for each in ids)
+    if shared := [each for each, pods in counted.items() if pods > 1]:
+        raise Failed(f"{counted[shared[0]]} pods have {shown(shared)}")
+    return f"{number + 1} pods, each with others"
+
+
+def _refuse_interrupted(trial: ClusterTrial) -> None:
+    if ended := trial.interrupted():
+        raise Failed(f"pods that had devices do not run any more: {', '.join(ended)}")
 
 
 def _comes_back(trial: ClusterTrial, since: float) -> str:
-    """Wait for all devices; raise `Failed` where they do not come, or a pod does not run on."""
-    if not trial.wait(lambda: trial.allocatable() == trial.count):
-        raise Failed(
-            f"the node shows {trial.allocatable()} of {trial.count}; {trial.words_of_plugin()}"
-        )
-    if ended := [each.name for each in trial.users() if not trial.runs(each)]:
-        raise Failed(f"pods that had devices do not run any more: {', '.join(ended)}")
-    return f"{trial.count} again, {time.monotonic() - since:.1f} s after"
+    """Wait until the node has all devices and gives one; raise `Failed` where it does not.
+
+    It is one, too, where a pod does not run on.
+    """
+
+    def look_at_node() -> None:
+        if not trial.wait(lambda: trial.allocatable() == trial.count):
+            number, words = trial.allocatable(), trial.words_of_plugin()
+            raise Failed(f"the node shows {number} of {trial.count}; {words}")
+
+    look_at_node()
+    _refuse_interrupted(trial)
+    # What it shows may be what it was told before: that a device is given is newer.
+    if refused := trial.why_none_is_given():
+        look_at_node()
+        raise Failed(f"the node shows {trial.count}, and gives none: {refused}")
+    look_at_node()
+    _refuse_interrupted(trial)
+    return f"{trial.count} again, and one was given, {time.monotonic() - since:.1f} s after"
 
 
 @check(
@@ -102,25 +131,7 @@ def kubelet_restart(trial: ClusterTrial) -> str:
         trial.restart_kubelet()
     except NotOffered as reason:
         raise NotApplicable(reason.what) from reason
-    began = time.monotonic()
-    told = _comes_back(trial, began)
-    if len(trial.users()) in {0, trial.count}:
-        return told
-    # What the node shows first is what the old kubelet said; that a device is given is newer.
-    refused = ""
-
-    def is_given() -> bool:
-        nonlocal refused
-        try:
-            trial.add_user()
-        except Failed as failure:
-            refused = str(failure)
-            return False
-        return True
-
-    if not trial.wait(is_given):
-        raise Failed(refused)
-    return f"{told}; a pod got one after {time.monotonic() - began:.1f} s"
+    return _comes_back(trial, time.monotonic())
 
 
 @check(
@@ -137,8 +148,10 @@ def plugin_pod_deleted(trial: ClusterTrial) -> str:
     old = trial.delete_plugin()
 
     def is_replaced() -> bool:
-        return any(trial.runs(each) and each.uid != old.uid for each in trial.plugins())
+        pods = trial.plugins(terminating=True)
+        return any(map(trial.runs, pods)) and old.uid not in {each.uid for each in pods}
 
+    # As long as the old one ends, it may be the one that gives devices.
     if not trial.wait(is_replaced):
         raise Failed(trial.words_of_plugin())
     return _comes_back(trial, began)

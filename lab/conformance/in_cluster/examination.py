@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 
+from lab.conformance.check import Result
 from lab.conformance.examination import results
 from lab.conformance.in_cluster.checks import IN_CLUSTER
+from lab.conformance.in_cluster.clearing import Clearing
 from lab.conformance.in_cluster.image import provide
 from lab.conformance.in_cluster.trial import ClusterTrial
 from lab.conformance.report import Report
+from lab.core.errors import CleanUpFailed, LabError
+from lab.core.progress import Step
 from lab.install.lock import alone
 from lab.install.nodes import LabNode
 from lab.install.seats import seats
@@ -37,14 +41,29 @@ def examine_image(  # noqa: PLR0913 - each is an option of the command
             node.name,
             given,
             command,
+            clearing=Clearing(lab.client, name, lab.folder.kubeconfig),
             restart_kubelet=node.restart_kubelet,
             resource=resource,
             seconds=seconds,
         )
         with site.progress.step(f"Try the plugin on {node.title}") as step:
-            try:
-                found, problem = results(trial, IN_CLUSTER, step)
-            finally:
-                trial.close()
+            found, problem = results_of(trial, step)
     resources = (trial.resource,) if trial.count else ()
     return Report(tuple(command), trial.resource, resources, found, image, problem)
+
+
+def results_of(trial: ClusterTrial, step: Step) -> tuple[tuple[Result, ...], LabError | None]:
+    """Make all checks, and remove the plugin; return why the rest is undecided, or what stays.
+
+    Raises what ended it before there was a result, or `CleanUpFailed` where something stays then.
+    """
+    try:
+        found, problem = results(trial, IN_CLUSTER, step)
+    except BaseException:
+        trial.close()
+        raise
+    try:
+        trial.close()
+    except CleanUpFailed as left:
+        return found, left
+    return found, problem

@@ -78,3 +78,21 @@ def user(number: int, node: str, resource: str) -> Manifest:
             ],
         },
     }
+
+
+def daemon_set_named() -> Manifest:
+    """Return what names the DaemonSet of the plugin."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": NAME, "namespace": NAMESPACE},
+    }
+
+
+def pod_named(namespace: str, name: str) -> Manifest:
+    """Return what names a pod."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace},
+    }

@@ -2,24 +2,70 @@
 
 from collections.abc import Callable
 from io import StringIO
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from lab.cli.console import PlainProgress
 from lab.cluster.access import NotOffered
-from lab.conformance.check import Result, Verdict
-from lab.conformance.examination import results
-from lab.conformance.in_cluster.checks import IN_CLUSTER
+from lab.conformance.check import Failed, Result, Verdict
+from lab.conformance.in_cluster import checks
+from lab.conformance.in_cluster import cluster as waiting
+from lab.conformance.in_cluster.clearing import Clearing
+from lab.conformance.in_cluster.examination import results_of
 from lab.conformance.in_cluster.manifests import daemon_set
 from lab.conformance.in_cluster.trial import ClusterTrial
-from lab.core.errors import UsageError
+from lab.core.errors import CleanUpFailed, Interrupted, LabError, UsageError
 from lab.install.backend import Image
-from tests.unit.conformance.cluster import NODE, RESOURCE, FakeCluster
+from tests.unit.conformance.cluster import NODE, RESOURCE, FakeCluster, FakeTime
 
 IMAGE: Final = Image("my-plugin:1", pulled=True)
-#: A failing wait is as long as this.
-SECONDS: Final = 0.3
+SECONDS: Final = 30.0
+LEFT: Final = """\
+something of the trial is left in the cluster
+  where: the lab a-lab
+  seen:  {seen}
+  next:  remove it when the cluster answers; the next trial in this lab does so as well
+         $ kubectl --kubeconfig /lab/kubeconfig delete daemonset gpulab-conform \
+--namespace kube-system --ignore-not-found
+         $ kubectl --kubeconfig /lab/kubeconfig delete pods --selector app=gpulab-conform-user \
+--namespace default"""
+GIVEN_UP: Final = "the node shows 2, and gives none: pod gpulab-conform-"
+
+
+@pytest.fixture(autouse=True)
+def time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait in earnest."""
+    time = FakeTime()
+    for module in (waiting, checks):
+        monkeypatch.setattr(module, "time", time)
+
+
+def trial_in(
+    cluster: FakeCluster,
+    *,
+    resource: str = "",
+    restart_kubelet: Callable[[], None] | None = None,
+) -> ClusterTrial:
+    """Return a trial in a cluster."""
+    return ClusterTrial(
+        cluster,
+        NODE,
+        IMAGE,
+        (),
+        clearing=Clearing(cluster, "a-lab", Path("/lab/kubeconfig")),
+        restart_kubelet=restart_kubelet or cluster.restart_kubelet,
+        resource=resource,
+        seconds=SECONDS,
+    )
+
+
+def found_by(trial: ClusterTrial) -> tuple[dict[str, Result], LabError | None]:
+    """Make all checks; return the results by check, and what is to be told after them."""
+    with PlainProgress(StringIO()).step("") as step:
+        found, problem = results_of(trial, step)
+    return {each.rule.id: each for each in found}, problem
 
 
 def tried(
@@ -28,23 +74,13 @@ def tried(
     resource: str = "",
     restart_kubelet: Callable[[], None] | None = None,
 ) -> dict[str, Result]:
-    """Make all checks in a cluster, and return the results by check; the plugin is gone then."""
-    trial = ClusterTrial(
-        cluster,
-        NODE,
-        IMAGE,
-        (),
-        restart_kubelet=restart_kubelet or cluster.restart_kubelet,
-        resource=resource,
-        seconds=SECONDS,
-    )
-    with PlainProgress(StringIO()).step("") as step:
-        try:
-            found, _ = results(trial, IN_CLUSTER, step)
-        finally:
-            trial.close()
-    assert cluster.found == []
-    return {each.rule.id: each for each in found}
+    """Make all checks in a cluster, and return the results by check; nothing is left then."""
+    trial = trial_in(cluster, resource=resource, restart_kubelet=restart_kubelet)
+    found, problem = found_by(trial)
+    assert problem is None, problem
+    assert (cluster.found, cluster.is_wanted) == ([], False)
+    assert not cluster.allocatable.get(RESOURCE)
+    return found
 
 
 def failures(found: dict[str, Result]) -> list[str]:
@@ -58,7 +94,7 @@ def test_a_plugin_that_works_passes_all() -> None:
     assert {each.verdict for each in found.values()} == {Verdict.PASSED}
     assert found["allocatable"].seen == f"2 of {RESOURCE}"
     assert found["pod-gets-device"].seen == "pod gpulab-conform-1 runs with gpu-0"
-    assert found["pods-at-once"].seen == "2 pods"
+    assert found["pods-at-once"].seen == "2 pods, each with others"
 
 
 def test_one_device_is_enough_for_all_but_two_pods() -> None:
@@ -97,6 +133,7 @@ def test_one_device_is_enough_for_all_but_two_pods() -> None:
             "plugin-pod-deleted",
             "there is no pod of the DaemonSet gpulab-conform",
         ),
+        ("same-device", "pods-at-once", "2 pods have 'gpu-0'"),
     ],
 )
 def test_a_fault_fails_its_check(fault: str, check: str, seen: str) -> None:
@@ -104,6 +141,125 @@ def test_a_fault_fails_its_check(fault: str, check: str, seen: str) -> None:
     found = tried(FakeCluster(fault))
     assert failures(found) == [check]
     assert found[check].seen == seen
+
+
+@pytest.mark.parametrize("lag", [1, 40])
+@pytest.mark.parametrize("devices", [1, 2, 4, 6])
+def test_a_plugin_that_does_not_register_again_fails(lag: int, devices: int) -> None:
+    """However many devices pods have, and however late the node shows that there are none."""
+    cluster = FakeCluster("registers-once", devices=devices, lag=lag)
+    found = tried(cluster)
+    assert failures(found) == ["plugin-pod-deleted"]
+    assert found["plugin-pod-deleted"].seen.startswith(f"the node shows 0 of {devices}; pod plugin")
+
+
+@pytest.mark.parametrize("devices", [1, 2, 4, 6])
+def test_a_deaf_plugin_fails_however_late_the_node_reports(devices: int) -> None:
+    """What is shown first is what the old kubelet knew."""
+    found = tried(FakeCluster("deaf", devices=devices, lag=40))
+    assert failures(found)[0] == "cluster-kubelet-restart"
+    assert found["cluster-kubelet-restart"].seen.startswith(f"the node shows 0 of {devices}; pod")
+
+
+def test_devices_that_are_shown_and_not_given_are_none() -> None:
+    """A kubelet may not notice that a plugin has ended: the number stays what it was."""
+    cluster = FakeCluster("unnoticed")
+    found, problem = found_by(trial_in(cluster))
+    assert failures(found) == ["plugin-pod-deleted"]
+    seen = found["plugin-pod-deleted"].seen
+    assert seen.startswith(GIVEN_UP)
+    assert seen.endswith("is Failed: UnexpectedAdmissionError: no healthy devices present")
+    assert isinstance(problem, CleanUpFailed)
+    assert problem.seen == f"the node still shows 2 of {RESOURCE}"
+    assert problem.commands[-1] == "gpulab node restart-kubelet node-1 --name a-lab"
+
+
+def test_a_container_that_is_not_created_hides_no_other_failure() -> None:
+    """The kubelet has given a device all the same, and that is what is looked for."""
+    found = tried(FakeCluster("no-device-file"))
+    assert found["plugin-pod-deleted"].seen.startswith("2 again, and one was given")
+
+
+def test_a_kubelet_that_tells_no_devices_leaves_the_comparison_out() -> None:
+    """Those before 1.36 do not."""
+    found = tried(FakeCluster("tells-no-devices"))["pods-at-once"]
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert found.seen == "2 pods run, and the kubelet tells nobody their devices"
+
+
+def test_what_a_killed_trial_has_left_is_removed_first() -> None:
+    """Its pods would be in the way, and its devices another plugin's."""
+    cluster = FakeCluster()
+    first = trial_in(cluster)
+    first.deploy()
+    assert first.wait(first.new_resource)
+    first.resource, first.count = first.new_resource(), 2
+    first.add_user()
+    found = tried(cluster, resource=RESOURCE)
+    assert {each.verdict for each in found.values()} == {Verdict.PASSED}
+
+
+def test_one_refusal_of_the_server_is_one_verdict() -> None:
+    """The other checks are made, and told."""
+    cluster = FakeCluster(refuses="create", refusals=1)
+    found = tried(cluster)
+    undecided = {name for name, each in found.items() if each.verdict is Verdict.UNDECIDED}
+    assert undecided == {"pod-gets-device"}
+    assert found["pod-gets-device"].seen == "the API server refused: create"
+    assert found["plugin-pod-deleted"].verdict is Verdict.PASSED
+
+
+def test_a_cluster_that_is_lost_ends_the_trial_with_what_was_found() -> None:
+    """What is left there is told with what removes it."""
+    cluster = FakeCluster()
+
+    def lose() -> None:
+        cluster.refuses = "get"
+
+    found, problem = found_by(trial_in(cluster, restart_kubelet=lose))
+    verdicts = [each.verdict for each in found.values()]
+    assert verdicts == [Verdict.PASSED] * 4 + [Verdict.UNDECIDED] * 3
+    assert found["device-again"].seen == "it was not made: the API server refused"
+    assert isinstance(problem, CleanUpFailed)
+    assert problem.render() == LEFT.format(seen="the API server refused: get")
+
+
+def test_what_cannot_be_removed_keeps_nothing_else() -> None:
+    """The privileged plugin goes where its users do not."""
+    cluster = FakeCluster()
+    trial = trial_in(cluster)
+    cluster.refuses = "delete default"
+    found, problem = found_by(trial)
+    assert found["device-again"].verdict is Verdict.UNDECIDED
+    assert isinstance(problem, CleanUpFailed)
+    assert {each.namespace for each in cluster.found} == {"default"}
+    assert cluster.is_wanted is False
+
+
+def test_a_plugin_that_does_not_end_is_left_behind() -> None:
+    """Nobody is told that all is well."""
+    _, problem = found_by(trial_in(FakeCluster("does-not-end")))
+    assert isinstance(problem, CleanUpFailed)
+    assert "pods do not end within 60 s: plugin-" in problem.seen
+
+
+def test_an_interruption_removes_everything_all_the_same() -> None:
+    """It is that which is told then."""
+    cluster = FakeCluster()
+
+    def interrupt() -> None:
+        raise Interrupted("interrupted")
+
+    with pytest.raises(Interrupted):
+        found_by(trial_in(cluster, restart_kubelet=interrupt))
+    assert (cluster.found, cluster.is_wanted) == ([], False)
+
+
+def test_a_plugin_without_a_pod_cannot_be_replaced() -> None:
+    """Whoever has taken it away."""
+    trial = trial_in(FakeCluster())
+    with pytest.raises(Failed, match="there is no pod of the DaemonSet gpulab-conform"):
+        trial.delete_plugin()
 
 
 def test_a_pod_that_is_rejected_is_told_with_the_kubelets_words() -> None:
