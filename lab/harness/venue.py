@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lab.cluster.record import LabFolder, Record
-from lab.core.errors import LabError, NotReady, UsageError
+from lab.cluster.record import LabFolder
+from lab.core.errors import LabError, NotReady
 from lab.core.fleet import Fleet
 from lab.harness.makers import OwnLabs, UsedLab
 from lab.harness.sole_use import sole_use
-from lab.install.choice import chosen_backend
+from lab.install.choice import chosen_backend, refuse_making
 from lab.install.order import Order
 from lab.install.site import Site
 from lab.install.status import running_lab
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lab.install.status import RunningLab
 
 _WHO: Final = "gpulab run"
+_ANOTHER: Final = "leave it out, or give the run a lab of another --name"
 
 
 @dataclass
@@ -66,7 +67,7 @@ def venue_for(
         record = folder.read()
         chosen_backend(order, record)
         if record:
-            _refuse_orders(order, record)
+            refuse_making(order, f"the lab {order.name!r} is up already", _ANOTHER)
             used = UsedLab(order.name, site)
             yield Venue(order.name, used, running_lab(site, order.name), folder.placed_fleet())
         else:
@@ -109,21 +110,3 @@ def _require_lab(folder: LabFolder, name: str, *, makes: bool) -> None:
         remedy="create it, or have one that is there for this run only",
         commands=(f"gpulab up --name {name}", f"gpulab run --backend kind --name {name}"),
     )
-
-
-def _refuse_orders(order: Order, record: Record) -> None:
-    """Raise `UsageError` for what is asked of a lab that is to be made, where one is up."""
-    asked = {
-        "--kubeconfig": order.kubeconfig,
-        "--context": order.context,
-        "--nodes": order.nodes,
-        "--plugin-image": order.plugin_image,
-        "--node-image": order.node_image,
-    }
-    given = [option for option, value in asked.items() if value]
-    if given:
-        raise UsageError(
-            f"{', '.join(given)}: for a lab that is made for the run, and the lab {record.name!r} "
-            "is up already",
-            remedy="leave it out, or give the run a lab of another --name",
-        )

@@ -1,11 +1,11 @@
-"""What the user asks of `gpulab up`."""
+"""What the user asks of `gpulab up`, or of a run that makes labs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from lab.cluster.record import BackendName
-from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
 
 
@@ -17,6 +17,9 @@ class Order:
     that is used where no `kind_config` is asked for, and a new cluster has at least that many
     `workers`, for fleets that are to come. For a cluster that is there: a kubeconfig, one of its
     contexts, the nodes that the lab may have, and where the plugin's image is pulled from.
+
+    `called` says by what the user has asked, or could, where it is not `gpulab`'s option of that
+    name: errors name what was written.
     """
 
     name: str
@@ -31,21 +34,25 @@ class Order:
     context: str | None = None
     nodes: tuple[str, ...] = ()
     plugin_image: str | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
 
-    def refuse_options_of_others(self, backend: BackendName) -> None:
-        """Raise `UsageError` for what is asked for and makes no sense for a backend."""
-        of_kind = {"--kind-config": self.kind_config, "--node-image": self.node_image}
+    def call(self, option: str) -> str:
+        """Return by what an option is asked for; for `node-image` that is `--node-image`."""
+        return self.called.get(option, f"--{option}")
+
+    def made_of(self, backend: BackendName) -> tuple[str, ...]:
+        """Return by what it is asked for that a new lab on this backend alone could have."""
+        of_kind = {"kind-config": self.kind_config, "node-image": self.node_image}
         of_existing = {
-            "--kubeconfig": self.kubeconfig,
-            "--context": self.context,
-            "--nodes": self.nodes,
-            "--plugin-image": self.plugin_image,
+            "kubeconfig": self.kubeconfig,
+            "context": self.context,
+            "nodes": self.nodes,
+            "plugin-image": self.plugin_image,
         }
-        others = of_existing if backend == "kind" else of_kind
-        given = [option for option, value in others.items() if value]
-        if given:
-            other = "existing" if backend == "kind" else "kind"
-            raise UsageError(
-                f"{', '.join(given)}: for the backend {other!r}, and this lab is on {backend!r}",
-                remedy="leave it out, or give another lab another --name",
-            )
+        options = of_kind if backend == "kind" else of_existing
+        return tuple(self.call(option) for option, value in options.items() if value)
+
+    def asks_for(self, backend: BackendName) -> tuple[str, ...]:
+        """Return by what it is asked that the lab be on this backend, and on no other."""
+        said = (f"{self.call('backend')} {backend}",) if self.backend == backend else ()
+        return (*said, *self.made_of(backend))

@@ -7,6 +7,7 @@ environment that is a failure.
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,12 +17,11 @@ DOCTOR = (sys.executable, "-m", "lab.cli.main", "doctor", "--output", "json")
 
 
 @pytest.fixture(scope="session")
-def lab_kubeconfig(pytestconfig: pytest.Config) -> str | None:
+def lab_kubeconfig(pytestconfig: pytest.Config, lab_kubeconfig: Path | None) -> Path | None:
     """Return the kubeconfig that was named; without one, require that kind can run here."""
-    given: str | None = pytestconfig.getoption("lab_kubeconfig")
-    if not given and not pytestconfig.getoption("lab_use"):
+    if not lab_kubeconfig and not pytestconfig.getoption("lab_use"):
         _require_kind()
-    return given
+    return lab_kubeconfig
 
 
 def _require_kind() -> None:

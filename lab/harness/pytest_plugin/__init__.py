@@ -6,7 +6,7 @@ fixtures    by which it has one: `gpu_lab`, `lab_namespace`, `lab_kubeconfig`
 hooks       what pytest and pytest-xdist call; with `conclusion`, those of the end
 session     what a process of a run knows
 runs        what of it is on disk, for the next run to tidy up after one that was killed
-clusters, tested, judging, ending
+clusters, ordering, tested, judging, ending
             what is loaded with the first lab
 """
 

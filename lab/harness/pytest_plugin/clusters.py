@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock
 
-from lab.core.fleet import Fleet
+from lab.cluster.record import LabFolder
 from lab.harness.leasing import Leases
 from lab.harness.makers import OwnLabs, UsedLab, logged_site
 from lab.harness.pytest_plugin.options import Keep, Settings
+from lab.harness.pytest_plugin.ordering import handed_over, order_of
 from lab.harness.pytest_plugin.runs import USED, RunFolder
-from lab.install.order import Order
+from lab.install.choice import chosen_backend
 
 if TYPE_CHECKING:
     from lab.harness.leasing import Maker
 
 _OWN: Final = "own"
-#: How long devices may take to come.
-_DEVICES_SECONDS: Final = 180.0
 
 
 @dataclass(frozen=True)
@@ -79,17 +78,21 @@ def cluster_for(
 ) -> Cluster:
     """Return the cluster that the settings, or a fixture's kubeconfig, ask for.
 
-    One of kind has so many workers. Raises `NotReady` where there can be no files.
+    One of kind has so many workers. Raises `UsageError` where they contradict each other, and
+    `NotReady` where there can be no files.
     """
     site = logged_site()
+    order = handed_over(order_of(settings, workers), kubeconfig)
     if settings.use:
+        if record := LabFolder.of(site.folders, settings.use).read():
+            chosen_backend(order, record)
         used = UsedLab(settings.use, site)
         return Cluster(_leases(folder, USED, 1, used), settings.keep, stays=True)
-    if kubeconfig and settings.backend != "kind":
-        maker = OwnLabs(_on(kubeconfig, settings), site)
-        leases = _leases(folder, _group(kubeconfig, settings.context), 1, maker)
+    chosen_backend(order, None)
+    maker = OwnLabs(order, site)
+    if order.kubeconfig:
+        leases = _leases(folder, _group(order.kubeconfig, order.context), 1, maker)
         return Cluster(leases, settings.keep, stays=True, is_lent=True)
-    maker = OwnLabs(_on_kind(settings, workers), site)
     return Cluster(_leases(folder, _OWN, settings.clusters, maker), settings.keep, stays=False)
 
 
@@ -105,30 +108,3 @@ def _group(kubeconfig: Path, context: str | None) -> str:
         # One that cannot be read is refused when a lab is put on its cluster.
         text = bytes(kubeconfig)
     return hashlib.sha256(text + (context or "").encode()).hexdigest()[:6]
-
-
-def _on(kubeconfig: Path, settings: Settings) -> Order:
-    return Order(
-        "",
-        Fleet.default(),
-        kind_config=None,
-        node_image=None,
-        timeout=_DEVICES_SECONDS,
-        backend="existing",
-        kubeconfig=kubeconfig,
-        context=settings.context,
-        nodes=settings.nodes,
-        plugin_image=settings.plugin_image,
-    )
-
-
-def _on_kind(settings: Settings, workers: int) -> Order:
-    return Order(
-        "",
-        Fleet.default(),
-        kind_config=None,
-        node_image=settings.node_image,
-        timeout=_DEVICES_SECONDS,
-        backend=settings.backend,
-        workers=workers,
-    )

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
@@ -85,7 +85,10 @@ OPTIONS: Final = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What the options say; paths are absolute."""
+    """What the options say; paths are absolute.
+
+    `called` is by what each was said, or could be, without `lab`: `--lab-nodes`, or its variable.
+    """
 
     backend: Backend
     kubeconfig: Path | None
@@ -97,6 +100,7 @@ class Settings:
     clusters: int
     keep: Keep
     evidence: Path
+    called: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: pytest.Config) -> "Settings":
@@ -115,8 +119,10 @@ class Settings:
             clusters=_number(said["--lab-clusters"]),
             keep=cast("Keep", said["--lab-keep"]),
             evidence=folder / said["--lab-evidence"],
+            called={each.flag.removeprefix("--lab-"): _called(each, config) for each in OPTIONS},
         )
-        _refuse_contradictions(said)
+        if lab_options(config):
+            _refuse_contradictions(settings)
         return settings
 
 
@@ -167,22 +173,23 @@ def _said(config: pytest.Config, environment: Mapping[str, str]) -> Iterator[tup
         yield option, str(value or option.default)
 
 
+def _called(option: Option, config: pytest.Config) -> str:
+    by_variable = config.getoption(option.destination) is None and os.environ.get(option.variable)
+    return option.variable if by_variable else option.flag
+
+
 def _number(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise pytest.UsageError(f"--lab-clusters {text}: a number of clusters is 1 or more")
     return int(text)
 
 
-def _refuse_contradictions(said: Mapping[str, str]) -> None:
-    of_existing = ("--lab-kubeconfig", "--lab-context", "--lab-nodes", "--lab-plugin-image")
-    refused = {
-        "--lab-use": (*of_existing, "--lab-node-image") if said["--lab-use"] else (),
-        "--lab-backend=kind": of_existing if said["--lab-backend"] == "kind" else (),
-        "--lab-backend=existing": (
-            ("--lab-node-image",) if said["--lab-backend"] == "existing" else ()
-        ),
-    }
-    for option, others in refused.items():
-        for other in others:
-            if said[other]:
-                raise pytest.UsageError(f"{other} has no meaning with {option}: leave one out")
+def _refuse_contradictions(settings: Settings) -> None:
+    # Loaded where somebody says something: this is in every project that has gpu-lab installed.
+    from lab.core.errors import UsageError  # noqa: PLC0415 - see above
+    from lab.harness.pytest_plugin.ordering import order_of  # noqa: PLC0415 - see above
+
+    try:
+        order_of(settings)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error

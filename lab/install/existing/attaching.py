@@ -39,7 +39,7 @@ def attached(order: Order, site: Site) -> Iterator[Image | None]:
     """
     folder = LabFolder.of(site.folders, order.name)
     record = folder.read()
-    source = _source(order, record, folder)
+    source = order.kubeconfig or folder.kubeconfig
     context = read_context(source, order.context)
     site.progress.note(
         f"backend existing: {_why(order, record)}; context {context.name!r} of {source}"
@@ -50,18 +50,6 @@ def attached(order: Order, site: Site) -> Iterator[Image | None]:
     folder.write_text(folder.kubeconfig, context.text)
     with _left_where_in_vain(folder, site, new=record is None):
         yield None
-
-
-def _source(order: Order, record: Record | None, folder: LabFolder) -> Path:
-    if order.kubeconfig:
-        return order.kubeconfig
-    if record is None:
-        raise UsageError(
-            "the backend 'existing' needs a kubeconfig for its cluster",
-            remedy="name one with --kubeconfig",
-            commands=(f"gpulab up --kubeconfig ~/.kube/config --name {order.name}",),
-        )
-    return folder.kubeconfig
 
 
 def _why(order: Order, record: Record | None) -> str:

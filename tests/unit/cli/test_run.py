@@ -79,8 +79,8 @@ def test_a_lab_that_is_kept_is_told(labs: Labs, capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--backend", "existing"), "'existing' is asked for, and the lab 't' is on the backend"),
-        (("--kubeconfig", "c"), "--kubeconfig: for the backend 'existing', and this lab is on"),
+        (("--backend", "existing"), "--backend existing: the lab 't' is on the backend 'kind'"),
+        (("--kubeconfig", "c"), "--kubeconfig: the lab 't' is on the backend 'kind'"),
         (("--node-image", "i"), "--node-image: for a lab that is made for the run, and the lab"),
     ],
 )

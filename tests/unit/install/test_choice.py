@@ -21,7 +21,7 @@ CONFIG = Path("config")
     [
         ({}, None, "kind"),
         ({"kubeconfig": CONFIG}, None, "existing"),
-        ({"backend": "existing"}, None, "existing"),
+        ({"backend": "existing", "kubeconfig": CONFIG}, None, "existing"),
         ({"backend": "kind", "found_config": CONFIG}, None, "kind"),
         ({}, "existing", "existing"),
         ({"found_config": CONFIG}, "existing", "existing"),
@@ -38,22 +38,73 @@ def test_a_lab_keeps_its_backend_and_a_new_one_is_guessed(
 
 
 @pytest.mark.parametrize(
-    ("order", "record", "what"),
+    ("order", "of_kind", "of_existing"),
     [
-        ({"backend": "kind", "kubeconfig": CONFIG}, None, "--kubeconfig: for the backend 'exist"),
-        ({"context": "c", "nodes": ("a",)}, None, "--context, --nodes: for the backend 'existing'"),
-        ({"plugin_image": "i"}, "kind", "--plugin-image: for the backend 'existing'"),
-        ({"kubeconfig": CONFIG, "kind_config": CONFIG}, None, "--kind-config: for the backend 'k"),
-        ({"node_image": "i"}, "existing", "--node-image: for the backend 'kind', and this lab is"),
-        ({"backend": "kind"}, "existing", "'kind' is asked for, and the lab 't-lab' is on the"),
-        ({"backend": "existing"}, "kind", "'existing' is asked for, and the lab 't-lab' is on"),
+        ({"backend": "kind", "kubeconfig": CONFIG}, "--backend kind", "--kubeconfig"),
+        ({"backend": "existing", "node_image": "i"}, "--node-image", "--backend existing"),
+        (
+            {"kubeconfig": CONFIG, "context": "c", "kind_config": CONFIG, "node_image": "i"},
+            "--kind-config, --node-image",
+            "--kubeconfig, --context",
+        ),
     ],
 )
-def test_what_contradicts_itself_or_the_lab_is_refused(
-    order: dict[str, Any], record: BackendName | None, what: str
+@pytest.mark.parametrize("record", [None, "kind", "existing"])
+def test_what_contradicts_itself_is_refused(
+    order: dict[str, Any], of_kind: str, of_existing: str, record: BackendName | None
 ) -> None:
-    """Nothing that was asked for is silently left out."""
+    """Nothing that was asked for is silently left out, whatever lab is there."""
+    assert refused(order, record).what == (
+        f"{of_kind}: for a cluster of kind, and {of_existing} for one that is there already"
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "record", "asked"),
+    [
+        ({"plugin_image": "i", "nodes": ("a",)}, "kind", "--nodes, --plugin-image"),
+        ({"backend": "existing", "kubeconfig": CONFIG}, "kind", "--backend existing, --kubeconfig"),
+        ({"node_image": "i"}, "existing", "--node-image"),
+        ({"backend": "kind"}, "existing", "--backend kind"),
+    ],
+)
+def test_what_the_lab_is_not_is_refused(
+    order: dict[str, Any], record: BackendName, asked: str
+) -> None:
+    """Nothing is silently left out here either."""
+    error = refused(order, record)
+    assert error.what == f"{asked}: the lab 't-lab' is on the backend {record!r}"
+    assert error.commands == ("gpulab down --name t-lab",)
+
+
+@pytest.mark.parametrize(
+    ("order", "asked"),
+    [
+        ({"context": "c", "nodes": ("a",)}, "--context, --nodes"),
+        ({"backend": "existing"}, "--backend existing"),
+    ],
+)
+def test_a_cluster_that_nothing_names_is_asked_for(order: dict[str, Any], asked: str) -> None:
+    """One of kind would be another than the one that is meant."""
+    error = refused(order, None)
+    assert error.what == (
+        f"{asked}: for a cluster that is there already, and nothing names its kubeconfig"
+    )
+    assert error.remedy == f"name it with --kubeconfig, or leave out {asked}"
+
+
+def test_what_is_missing_is_asked_for_as_it_is_called_there() -> None:
+    """The options of pytest have other names, and so have variables and fixtures."""
+    called = {"nodes": "GPULAB_LAB_NODES", "kubeconfig": "--lab-kubeconfig"}
+    assert refused({"nodes": ("a",), "called": called}, None).render() == (
+        "GPULAB_LAB_NODES: for a cluster that is there already, and nothing names its kubeconfig\n"
+        "  next:  name it with --lab-kubeconfig, or leave out GPULAB_LAB_NODES"
+    )
+
+
+def refused(order: dict[str, Any], record: BackendName | None) -> UsageError:
+    """Return the error of an order that is refused, with a lab of that backend or with none."""
     there = Record("t-lab", record, "ready") if record else None
     with pytest.raises(UsageError) as raised:
         chosen_backend(replace(ORDER, **order), there)
-    assert raised.value.what.startswith(what)
+    return raised.value

@@ -154,7 +154,7 @@ def refused(user: User, order: Order, api: FakeApi, folder: LabFolder) -> LabErr
     [
         ({"context": "prod"}, "the kubeconfig has no context 'prod'"),
         ({"kubeconfig": Path("/nowhere")}, "the kubeconfig cannot be read"),
-        ({"kubeconfig": None, "backend": "existing"}, "the backend 'existing' needs a kubeconfig"),
+        ({"kubeconfig": None, "backend": "existing"}, "--backend existing: for a cluster"),
         ({"nodes": ("a",)}, "the cluster has no node a"),
         ({"fleet": Fleet((Pool("a", 2, GPU, 2),))}, "the fleet needs 2 nodes, and the lab has 1"),
         ({"fleet": Fleet((Pool("a", 1, GPU, 2, node_names=("w",)),))}, "the fleet names nodes"),

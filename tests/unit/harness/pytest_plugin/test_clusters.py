@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.cluster.record import LabFolder, Record
 from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
 from tests.unit.harness.pytest_plugin.project import Project
@@ -12,6 +13,20 @@ from tests.unit.stand_ins.api_server import FakeApi, node, serving
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 PASSES = "def test_it(gpu_lab):\n    pass\n"
+RETURNS_NONE = """
+import pytest
+
+@pytest.fixture(scope="session")
+def lab_kubeconfig():
+    return None
+"""
+PASSES_ON = """
+import pytest
+
+@pytest.fixture(scope="session")
+def lab_kubeconfig(lab_kubeconfig):
+    return str(lab_kubeconfig)
+"""
 HANDS_OVER = """
 import pathlib
 import pytest
@@ -42,7 +57,7 @@ def test_a_lab_leaves_a_cluster_that_was_handed_over_before_that_goes(project: P
     ended = project.run()
     assert ended.code == 0, ended.text
     made, closed, removed, gone = project.told
-    assert made.endswith("chapter:2 workers=0")
+    assert made.endswith("chapter:2 workers=1")
     assert (closed, gone) == ("closed test-it", "their cluster goes")
     assert removed.startswith("remove ")
     assert project.left() == []
@@ -107,4 +122,90 @@ def test_evidence_that_cannot_be_written_is_told_before_a_lab_is_made(project: P
     ended = project.run("--lab-evidence", "kept")
     assert ended.code == pytest.ExitCode.USAGE_ERROR
     assert "the evidence of a failed test cannot be written" in ended.text
+    assert project.told == []
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--lab-backend=kind",),
+            "--lab-backend kind: for a cluster of kind, and the fixture lab_kubeconfig for one",
+        ),
+        (
+            ("--lab-node-image=i",),
+            "--lab-node-image: for a cluster of kind, and the fixture lab_kubeconfig for one",
+        ),
+        (
+            ("--lab-use=mine",),
+            "the fixture lab_kubeconfig: for a lab that is made for the run, and --lab-use mine",
+        ),
+        (
+            ("--lab-kubeconfig=own",),
+            "--lab-kubeconfig names a cluster, and the fixture lab_kubeconfig hands over another",
+        ),
+    ],
+)
+def test_options_that_contradict_a_fixture_are_one_error(
+    project: Project, options: tuple[str, ...], told: str
+) -> None:
+    """Nobody would know otherwise which of the two clusters the tests were on."""
+    tests = "".join(f"def test_{each}(gpu_lab):\n    pass\n" for each in "ab")
+    project.write(conftest=handing_over(project), test_it=tests)
+    ended = project.run(*options)
+    assert ended.code == 1
+    assert "1 skipped, 1 error in" in ended.text
+    assert ended.text.count(told) == 1
+    assert [each for each in project.told if "cluster goes" not in each] == []
+
+
+@pytest.mark.parametrize(
+    ("conftest", "options", "told"),
+    [
+        (
+            RETURNS_NONE,
+            ("--lab-kubeconfig=own",),
+            "--lab-kubeconfig names a cluster, and the fixture lab_kubeconfig hands over none",
+        ),
+        (
+            "",
+            ("--lab-context=prod", "--lab-nodes=a"),
+            "next:  name it with --lab-kubeconfig or the fixture lab_kubeconfig, or leave out",
+        ),
+        (
+            "",
+            ("--lab-backend=existing",),
+            "--lab-backend existing: for a cluster that is there already, and nothing names its",
+        ),
+    ],
+)
+def test_options_of_a_cluster_that_nothing_names_are_refused(
+    project: Project, conftest: str, options: tuple[str, ...], told: str
+) -> None:
+    """A cluster of kind would be made instead, and the tests would say nothing of theirs."""
+    project.write(conftest=conftest, test_it=PASSES)
+    ended = project.run(*options)
+    assert ended.code == 1
+    assert told in ended.text
+    assert project.told == []
+
+
+def test_a_fixture_that_returns_what_the_option_names_is_no_contradiction(
+    project: Project,
+) -> None:
+    """It may have looked at it, or made it a text."""
+    (project.folder / "kubeconfig").write_text("a cluster")
+    project.write(conftest=PASSES_ON, test_it=PASSES)
+    ended = project.run("--lab-kubeconfig", "kubeconfig", "--lab-nodes", "a")
+    assert ended.code == 0, ended.text
+
+
+def test_a_lab_that_is_used_is_on_the_backend_that_is_asked_for(project: Project) -> None:
+    """What the tests are to hold on is not what the lab is on."""
+    folder = LabFolder.of(Folders(project.state, project.state), "mine")
+    folder.write(Record("mine", "existing", "ready"))
+    project.write(test_it=PASSES)
+    ended = project.run("--lab-use", "mine", "--lab-backend", "kind")
+    assert ended.code == 1
+    assert "--lab-backend kind: the lab 'mine' is on the backend 'existing'" in ended.text
     assert project.told == []

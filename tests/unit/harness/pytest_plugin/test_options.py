@@ -54,29 +54,51 @@ def test_files_are_those_of_the_folder_that_pytest_was_started_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "of_kind", "of_existing"),
     [
-        (
-            {"lab_use": "a", "lab_kubeconfig": "b"},
-            "--lab-kubeconfig has no meaning with --lab-use: leave one out",
-        ),
-        (
-            {"lab_backend": "kind", "lab_nodes": "b"},
-            "--lab-nodes has no meaning with --lab-backend=kind: leave one out",
-        ),
+        ({"lab_backend": "kind", "lab_nodes": "b"}, "--lab-backend kind", "--lab-nodes"),
         (
             {"lab_backend": "existing", "lab_node_image": "b"},
-            "--lab-node-image has no meaning with --lab-backend=existing: leave one out",
+            "--lab-node-image",
+            "--lab-backend existing",
         ),
-        ({"lab_clusters": "0"}, "--lab-clusters 0: a number of clusters is 1 or more"),
-        ({"lab_clusters": "two"}, "--lab-clusters two: a number of clusters is 1 or more"),
+        (
+            {"lab_kubeconfig": "a", "lab_context": "b", "lab_node_image": "c"},
+            "--lab-node-image",
+            "--lab-kubeconfig, --lab-context",
+        ),
     ],
 )
-def test_what_makes_no_sense_is_refused(given: dict[str, str], says: str) -> None:
-    """Before any test is collected."""
+def test_options_of_two_clusters_are_refused(
+    given: dict[str, str], of_kind: str, of_existing: str
+) -> None:
+    """Before any test is collected, by the names of both."""
     with pytest.raises(pytest.UsageError) as raised:
         Settings.of(config(**given))
-    assert str(raised.value) == says
+    assert str(raised.value) == (
+        f"{of_kind}: for a cluster of kind, and {of_existing} for one that is there already\n"
+        "  next:  leave out the one or the other"
+    )
+
+
+@pytest.mark.parametrize("option", ["kubeconfig", "context", "nodes", "plugin_image", "node_image"])
+def test_a_lab_that_is_up_is_made_of_nothing(option: str) -> None:
+    """What is asked for would be left out."""
+    with pytest.raises(pytest.UsageError) as raised:
+        Settings.of(config(lab_use="a", **{f"lab_{option}": "b"}))
+    assert str(raised.value) == (
+        f"--lab-{option.replace('_', '-')}: for a lab that is made for the run, and --lab-use a "
+        "names one that is up already\n"
+        "  next:  leave out the one or the other"
+    )
+
+
+@pytest.mark.parametrize("number", ["0", "two"])
+def test_a_number_of_clusters_is_one_or_more(number: str) -> None:
+    """Before any test is collected."""
+    with pytest.raises(pytest.UsageError) as raised:
+        Settings.of(config(lab_clusters=number))
+    assert str(raised.value) == f"--lab-clusters {number}: a number of clusters is 1 or more"
 
 
 def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,3 +106,15 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPULAB_LAB_BACKEND", "minikube")
     with pytest.raises(pytest.UsageError, match="GPULAB_LAB_BACKEND=minikube: choose one of auto"):
         Settings.of(config())
+
+
+def test_a_variable_that_contradicts_an_option_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks at the command line alone finds nothing wrong."""
+    monkeypatch.setenv("GPULAB_LAB_NODES", "a")
+    with pytest.raises(pytest.UsageError, match="of kind, and GPULAB_LAB_NODES for one"):
+        Settings.of(config(lab_backend="kind"))
+
+
+def test_options_that_a_fixture_may_complete_are_taken() -> None:
+    """It is known with the first lab whether there is a kubeconfig that they go with."""
+    assert Settings.of(config(lab_context="a", lab_nodes="b")).context == "a"
