@@ -85,7 +85,7 @@ class UsageError(LabError):
 class NotReady(LabError):
     """This machine lacks something that the lab needs, or what is on it is in the way.
 
-    The latter: there is no such lab, another `gpulab` is at work on it, or the cluster of that
+    The latter: there is no such lab, another command has it, or the cluster of that
     name is someone else's.
     """
 

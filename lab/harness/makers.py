@@ -58,7 +58,7 @@ class LoggedProgress:
 
 def logged_site() -> Site:
     """Return the means of this process, with progress that is logged."""
-    return Site(Processes(), Folders.of(), LoggedProgress())
+    return Site(Processes(), Folders.of(), LoggedProgress(), "pytest")
 
 
 @dataclass(frozen=True)

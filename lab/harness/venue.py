@@ -9,8 +9,8 @@ from lab.cluster.record import LabFolder
 from lab.core.errors import LabError, NotReady
 from lab.core.fleet import Fleet
 from lab.harness.makers import OwnLabs, UsedLab
-from lab.harness.sole_use import sole_use
 from lab.install.choice import chosen_backend, refuse_making
+from lab.install.lock import alone_at
 from lab.install.order import Order
 from lab.install.site import Site
 from lab.install.status import running_lab
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lab.harness.leasing import Maker
     from lab.install.status import RunningLab
 
-_WHO: Final = "gpulab run"
 _ANOTHER: Final = "leave it out, or give the run a lab of another --name"
 
 
@@ -57,21 +56,21 @@ def venue_for(
 
     A new one is made, by the order, when the first fleet is known, and only if `makes`. It goes at
     the end, or stays where there is somebody, `kept`, who is told of it. Raises `NotReady` where
-    there is none or another run has it, and `UsageError` for an order that contradicts itself, or
-    the lab that is there.
+    there is none or another command has it, and `UsageError` for an order that contradicts
+    itself, or the lab that is there.
     """
     folder = LabFolder.of(site.folders, order.name)
     folder.require_place()
     _require_lab(folder, order.name, makes=makes)
-    with sole_use(site.folders, order.name, _WHO):
+    with alone_at(site, order.name) as own:
         record = folder.read()
         chosen_backend(order, record)
         if record:
             refuse_making(order, f"the lab {order.name!r} is up already", _ANOTHER)
-            used = UsedLab(order.name, site)
+            used = UsedLab(order.name, own)
             yield Venue(order.name, used, running_lab(site, order.name), folder.placed_fleet())
         else:
-            venue = Venue(order.name, OwnLabs(order, site))
+            venue = Venue(order.name, OwnLabs(order, own))
             with _ended(venue, folder, site, kept):
                 yield venue
 

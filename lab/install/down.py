@@ -4,7 +4,7 @@ from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.record import LabFolder, RecordDamaged
 from lab.install.existing.removal import detach
 from lab.install.kind.removal import remove
-from lab.install.lock import alone
+from lab.install.lock import alone_at
 from lab.install.site import Site
 
 
@@ -15,7 +15,7 @@ def take_down(name: str, site: Site) -> bool:
     Raises `NotReady` where no engine answers, for it might have nodes of the lab.
     """
     folder = LabFolder.of(site.folders, name)
-    with alone(site.folders, name):
+    with alone_at(site, name):
         if _is_on_existing(folder):
             with site.progress.step(f"Removing the lab {name!r} from its cluster"):
                 detach(folder, site.progress)

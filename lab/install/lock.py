@@ -1,35 +1,63 @@
-"""One `gpulab` at a time works on a lab."""
+"""One command at a time works on a lab, be it for a moment or for a whole run of tests.
 
+In the cache, `locks/<lab>.lock` is held as long as one does, and `locks/<lab>.user` says in words
+which one that is.
+"""
+
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from filelock import FileLock, Timeout
 
 from lab.cluster.record import LabFolder
 from lab.core.errors import NotReady
 from lab.host.folders import Folders, unwritable
+from lab.install.site import Site
 
 
 @contextmanager
-def alone(folders: Folders, name: str) -> Iterator[None]:
-    """Refuse to work on a lab beside another `gpulab`. The lock's file goes with the lab."""
+def alone_at(site: Site, name: str) -> Iterator[Site]:
+    """Have a lab to itself inside the block; who has it already goes on.
+
+    Yields the site of who has it, for what is done in the block. Raises as `alone`.
+    """
+    if site.has == name:
+        yield site
+        return
+    with alone(site.folders, name, site.command):
+        yield replace(site, has=name)
+
+
+@contextmanager
+def alone(folders: Folders, name: str, who: str) -> Iterator[None]:
+    """Have a lab inside the block; `who` is what others are told of this process.
+
+    Raises `NotReady` where another process has it. The lock's file goes with the lab.
+    """
     LabFolder.of(folders, name).require_place()
-    path = folders.cache / "locks" / f"{name}.lock"
-    lock = FileLock(path, timeout=0)
+    folder = folders.cache / "locks"
+    lock, user = FileLock(folder / f"{name}.lock", timeout=0), folder / f"{name}.user"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
+        user.write_text(f"{who}, process {os.getpid()}", encoding="utf-8")
     except Timeout as error:
         raise NotReady(
-            f"another gpulab is at work on the lab {name!r}",
-            remedy="let it finish, or give this lab another name",
+            f"the lab {name!r} is in use by another command",
+            # It is written just after the lock was had.
+            seen=user.read_text(encoding="utf-8") if user.exists() else "",
+            remedy="let it end, or use a lab of another name",
             commands=("gpulab up --name another-name",),
         ) from error
     except OSError as error:
+        lock.release()
         raise unwritable(folders.cache, "GPULAB_CACHE_HOME", error) from error
     try:
         yield
     finally:
+        user.unlink(missing_ok=True)
         if not LabFolder.of(folders, name).path.exists():
-            path.unlink(missing_ok=True)
+            (folder / f"{name}.lock").unlink(missing_ok=True)
         lock.release()

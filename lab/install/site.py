@@ -10,11 +10,16 @@ from lab.host.processes import Processes
 
 @dataclass(frozen=True)
 class Site:
-    """The children of this command, the lab's folders, and where progress is shown."""
+    """The children of this command, the lab's folders, and where progress is shown.
+
+    `command` is what others are told of it, and `has` the lab that it has to itself, if any.
+    """
 
     processes: Processes
     folders: Folders
     progress: Progress
+    command: str = "gpulab"
+    has: str = ""
 
     @property
     def docker(self) -> Docker:

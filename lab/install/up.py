@@ -12,7 +12,7 @@ from lab.cluster.record import LabFolder
 from lab.install.choice import chosen_backend
 from lab.install.existing.attaching import attached
 from lab.install.kind.standing import standing
-from lab.install.lock import alone
+from lab.install.lock import alone_at
 from lab.install.order import Order
 from lab.install.placing import place
 from lab.install.site import Site
@@ -22,7 +22,7 @@ _CLUSTERS: Final = {"existing": attached, "kind": standing}
 
 def bring_up(order: Order, site: Site) -> None:
     """Create the lab or bring it up to date, and wait for its devices."""
-    with alone(site.folders, order.name):
+    with alone_at(site, order.name):
         record = LabFolder.of(site.folders, order.name).read()
         backend = chosen_backend(order, record)
         with _CLUSTERS[backend](order, site) as image:

@@ -11,7 +11,7 @@ from lab.conformance.in_cluster.trial import ClusterTrial
 from lab.conformance.report import Report
 from lab.core.errors import CleanUpFailed, LabError
 from lab.core.progress import Step
-from lab.install.lock import alone
+from lab.install.lock import alone_at
 from lab.install.nodes import LabNode
 from lab.install.seats import seats
 from lab.install.site import Site
@@ -32,7 +32,7 @@ def examine_image(  # noqa: PLR0913 - each is an option of the command
     Raises `NotReady` where there is no such lab, or another command is at work on it, and
     `UsageError` where the node has the resource already.
     """
-    with alone(site.folders, name):
+    with alone_at(site, name):
         lab = running_lab(site, name)
         node = LabNode.named(lab, seats(lab)[0].node)
         given = provide(lab.record.backend, node.name, image, site)

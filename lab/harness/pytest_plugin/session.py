@@ -95,8 +95,8 @@ class LabSession:
         """Stand for the run's labs, and take down those of runs that were killed."""
         from lab.core.errors import NotReady  # noqa: PLC0415 - as above
         from lab.harness.pytest_plugin.ending import take_down_dead_runs  # noqa: PLC0415 - as above
-        from lab.harness.sole_use import sole_use  # noqa: PLC0415 - as above
         from lab.host.folders import Folders  # noqa: PLC0415 - as above
+        from lab.install.lock import alone  # noqa: PLC0415 - as above
 
         if self.has_begun:
             return
@@ -104,7 +104,7 @@ class LabSession:
         self._held.append(self.folder.live())
         if self.settings.use:
             try:
-                self._lent.enter_context(sole_use(Folders.of(), self.settings.use, "pytest"))
+                self._lent.enter_context(alone(Folders.of(), self.settings.use, "pytest"))
             except NotReady as error:
                 raise pytest.UsageError(f"--lab-use {self.settings.use}: {error}") from error
         self.notes += take_down_dead_runs(self.folder)

@@ -70,8 +70,8 @@ _EXIT_CODES: Final[Mapping[pytest.ExitCode, str]] = {
     pytest.ExitCode.TESTS_FAILED: "tests failed, or a lab could not be made, or not be taken down",
     pytest.ExitCode.INTERRUPTED: "interrupted",
     pytest.ExitCode.USAGE_ERROR: (
-        "an option or a marker is wrong, another run uses the lab of `--lab-use`, or the evidence "
-        "cannot be written"
+        "an option or a marker is wrong, another command uses the lab of `--lab-use`, or the "
+        "evidence cannot be written"
     ),
 }
 

@@ -1,6 +1,7 @@
 """What `gpulab run` makes of its scenarios, on a lab that is up or on one of its own."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ from lab.cli.main import run
 from lab.cluster.connection import ApiFailed
 from lab.core.errors import CheckFailed, Interrupted
 from lab.harness.results import results_in
-from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
 from lab.install.backend import NoPlace
+from lab.install.lock import alone
 from tests.unit.cli.running_labs import Act, Labs, fails, up
 from tests.unit.cli.two_nodes import Output
 
@@ -261,14 +262,36 @@ def test_evidence_that_cannot_be_written_is_told_first(
     assert labs.told == []
 
 
-def test_two_runs_do_not_use_one_lab(labs: Labs, capsys: Output) -> None:
-    """The second is told who has it."""
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("up",),
+        ("down",),
+        ("run", "a"),
+        ("run", "a", "--backend", "kind"),
+        ("conform", "--image", "plugin:1"),
+    ],
+)
+def test_a_lab_that_a_run_has_is_left_to_it(
+    labs: Labs, capsys: Output, command: tuple[str, ...]
+) -> None:
+    """Whatever others would do to it; they are told who has it."""
     up(labs)
-    with sole_use(Folders(labs.state, labs.state), "t", "pytest"):
+    labs.acts["a"] = [lambda: labs.told.append(f"exit {run([*command, '--name', 't'])}")]
+    assert run(["run", "a", "--name", "t"]) == 0
+    assert labs.told == ["place chapter", "run a", "exit 3"]
+    assert (
+        "error: the lab 't' is in use by another command\n"
+        f"  seen:  gpulab run, process {os.getpid()}\n"
+    ) in capsys.readouterr().err
+
+
+def test_a_run_does_not_use_a_lab_that_another_command_has(labs: Labs, capsys: Output) -> None:
+    """Nor does it begin."""
+    up(labs)
+    with alone(Folders.of(), "t", "pytest"):
         assert run(["run", "a", "--name", "t"]) == 3
-    assert "error: another run uses the lab 't'\n  seen:  pytest, process " in (
-        capsys.readouterr().err
-    )
+    assert f"  seen:  pytest, process {os.getpid()}\n" in capsys.readouterr().err
     assert labs.told == []
 
 

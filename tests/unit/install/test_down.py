@@ -106,8 +106,8 @@ def test_lab_that_is_being_made_is_left_alone(site: Site, engine: FakeEngine) ->
     """`down` beside a running `up` would pull its nodes away."""
     engine.set(containers=engine.nodes())
     with (
-        alone(site.folders, "t-lab"),
-        pytest.raises(NotReady, match="another gpulab is at work on the lab 't-lab'"),
+        alone(site.folders, "t-lab", "gpulab up"),
+        pytest.raises(NotReady, match="the lab 't-lab' is in use by another command"),
     ):
         take_down("t-lab", site)
     assert len(engine.names()) == 2

@@ -1,12 +1,14 @@
-"""One `up` at a time works on a lab."""
+"""While `up` works on a lab, nobody else does."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from lab.core.errors import NotReady
+from lab.install.down import take_down
 from lab.install.lock import alone
 from lab.install.order import Order
 from lab.install.site import Site
@@ -18,24 +20,22 @@ pytestmark = pytest.mark.usefixtures("api")
 
 def test_second_up_of_one_name_is_refused(up: Callable[[Order], None], site: Site) -> None:
     """While the first one is at work."""
-    with alone(site.folders, "t-lab"), pytest.raises(NotReady) as raised:
+    with alone(site.folders, "t-lab", "gpulab up"), pytest.raises(NotReady) as raised:
         up(ORDER)
-    assert raised.value.what == "another gpulab is at work on the lab 't-lab'"
+    assert raised.value.what == "the lab 't-lab' is in use by another command"
 
 
-def test_cache_that_cannot_be_written_is_named(site: Site, tmp_path: Path) -> None:
-    """Nothing begins without a lock."""
-    (tmp_path / "file").touch()
-    folders = replace(site.folders, cache=tmp_path / "file" / "cache")
-    with pytest.raises(NotReady, match="cannot write its own files") as raised:
-        bring_up(ORDER, replace(site, folders=folders))
-    assert raised.value.where == str(folders.cache)
-    assert "GPULAB_CACHE_HOME" in raised.value.remedy
+def test_a_lab_is_not_taken_down_as_it_comes_up(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its nodes would be pulled away; the other one is told who is at work."""
 
+    @contextmanager
+    def meanwhile(_: Order, __: Site) -> Iterator[None]:
+        take_down("t-lab", site)
+        yield
 
-@pytest.mark.usefixtures("up")
-def test_two_names_do_not_wait_for_each_other(site: Site) -> None:
-    """Each has a lock of its own."""
-    with alone(site.folders, "t-lab"), alone(site.folders, "t-other"):
-        locks = (site.folders.cache / "locks").iterdir()
-        assert {each.name for each in locks} == {"t-lab.lock", "t-other.lock"}
+    monkeypatch.setattr("lab.install.up._CLUSTERS", {"kind": meanwhile})
+    with pytest.raises(NotReady) as raised:
+        bring_up(ORDER, replace(site, command="gpulab up"))
+    assert raised.value.seen == f"gpulab up, process {os.getpid()}"

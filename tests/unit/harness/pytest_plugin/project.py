@@ -79,10 +79,16 @@ class Project:
         return [path.name for place in places if place.exists() for path in place.iterdir()]
 
     @property
+    def cache(self) -> Path:
+        """The folder of the cache, beside that of the state."""
+        return self.state.with_name("cache")
+
+    @property
     def _environment(self) -> Mapping[str, str]:
         own = {
             "FAKE_LABS": str(self.labs),
             "GPULAB_STATE_HOME": str(self.state),
+            "GPULAB_CACHE_HOME": str(self.cache),
             "PYTHONPATH": str(ROOT),
         }
         kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}

@@ -6,13 +6,25 @@ from pathlib import Path
 import pytest
 
 from lab.cluster.record import LabFolder, Record
-from lab.harness.sole_use import sole_use
 from lab.host.folders import Folders
+from lab.install.lock import alone
 from tests.unit.harness.pytest_plugin.project import Project
 from tests.unit.stand_ins.api_server import FakeApi, node, serving
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 PASSES = "def test_it(gpu_lab):\n    pass\n"
+TAKES_DOWN = """
+import subprocess
+import sys
+
+DOWN = (sys.executable, "-m", "lab.cli.main", "down", "--name", "mine")
+
+def test_it(gpu_lab):
+    ended = subprocess.run(DOWN, check=False, capture_output=True, text=True)
+    assert ended.returncode == 3
+    assert "the lab 'mine' is in use by another command" in ended.stderr
+    assert "seen:  pytest, process " in ended.stderr
+"""
 RETURNS_NONE = """
 import pytest
 
@@ -108,11 +120,18 @@ def test_a_lab_that_is_used_stays(project: Project) -> None:
 def test_two_runs_do_not_use_one_lab(project: Project) -> None:
     """The second one is refused before it does anything."""
     project.write(test_it=PASSES)
-    with sole_use(Folders(project.state, project.state), "mine", "gpulab run"):
+    with alone(Folders(project.state, project.cache), "mine", "gpulab run"):
         ended = project.run("--lab-use", "mine")
     assert ended.code == pytest.ExitCode.USAGE_ERROR
-    assert "--lab-use mine: another run uses the lab 'mine'" in ended.text
+    assert "--lab-use mine: the lab 'mine' is in use by another command" in ended.text
     assert project.told == []
+
+
+def test_a_lab_that_is_used_is_not_taken_down_by_another_command(project: Project) -> None:
+    """For as long as the run lasts, also where its tests are in other processes."""
+    project.write(test_it=TAKES_DOWN)
+    ended = project.run("--lab-use", "mine", "-n", "1")
+    assert ended.code == 0, ended.text
 
 
 def test_evidence_that_cannot_be_written_is_told_before_a_lab_is_made(project: Project) -> None:

@@ -1,0 +1,67 @@
+"""A lab is in the hands of one command at a time."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.core.errors import NotReady
+from lab.host.folders import Folders
+from lab.install.down import take_down
+from lab.install.lock import alone, alone_at
+from lab.install.site import Site
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Folders:
+    """Return folders that are not there yet."""
+    return Folders(tmp_path / "state", tmp_path / "cache")
+
+
+def test_the_second_is_told_who_has_it(folders: Folders) -> None:
+    """And the first has it still."""
+    with alone(folders, "mine", "pytest"):
+        for _ in range(2):
+            with pytest.raises(NotReady) as raised, alone(folders, "mine", "gpulab run"):
+                pass
+            assert raised.value.render() == (
+                "the lab 'mine' is in use by another command\n"
+                f"  seen:  pytest, process {os.getpid()}\n"
+                "  next:  let it end, or use a lab of another name\n"
+                "         $ gpulab up --name another-name"
+            )
+
+
+def test_other_labs_are_free(folders: Folders) -> None:
+    """Each has a lock of its own."""
+    with alone(folders, "mine", "pytest"), alone(folders, "mine-2", "pytest"):
+        locks = (folders.cache / "locks").glob("*.lock")
+        assert {each.stem for each in locks} == {"mine", "mine-2"}
+
+
+def test_nothing_is_left_of_a_lab_that_is_not_there(folders: Folders) -> None:
+    """The lock's file goes with the lab, and the words with the lock."""
+    with alone(folders, "mine", "pytest"):
+        pass
+    assert not folders.state.exists()
+    assert not any((folders.cache / "locks").iterdir())
+
+
+def test_a_cache_that_cannot_be_written_is_told(folders: Folders) -> None:
+    """With the variable that names another."""
+    folders.cache.write_text("")
+    with pytest.raises(NotReady) as raised, alone(folders, "mine", "pytest"):
+        pass
+    assert raised.value.where == str(folders.cache)
+    assert "GPULAB_CACHE_HOME" in raised.value.remedy
+
+
+def test_a_run_takes_its_own_lab_down_and_nobody_elses(site: Site) -> None:
+    """It has the lab from before that is made, until after it has gone."""
+    with alone_at(replace(site, command="gpulab run"), "t-lab") as own:
+        assert not take_down("t-lab", own)
+        assert not take_down("t-other", own)
+        with pytest.raises(NotReady) as raised:
+            take_down("t-lab", site)
+    assert raised.value.seen == f"gpulab run, process {os.getpid()}"
