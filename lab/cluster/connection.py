@@ -22,6 +22,8 @@ from lab.core.errors import CheckFailed
 MERGE: Final = "application/merge-patch+json"
 #: To connect, and between two pieces of an answer: a stopped machine accepts and says nothing.
 _TIMEOUT: Final = (5, 20)
+#: The reason of a command that ran and ended with another code than 0.
+_EXITED: Final = "NonZeroExitCode"
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 Query = Sequence[tuple[str, str]]
@@ -113,24 +115,37 @@ class Connection:
     def execute(self, path: str, query: Query, seconds: float) -> tuple[int, str]:
         """Run a command as a pod's `exec` takes it; return its code, and all that it printed.
 
-        A code of -1 says that it has not ended within the seconds.
+        A code of -1 says that it has not ended within the seconds. `ApiFailed` says that it has not
+        begun, or broke off: no such container runs, or the container has no such program.
         """
-        from kubernetes.stream.ws_client import websocket_call  # noqa: PLC0415 - for few commands
+        # For few commands.
+        from kubernetes.stream.ws_client import (  # noqa: PLC0415
+            ERROR_CHANNEL,
+            WSClient,
+            get_websocket_url,
+        )
+        from websocket import WebSocketBadStatusException, WebSocketException  # noqa: PLC0415
 
         printing = [*query, ("stdout", "true"), ("stderr", "true")]
         _, url, headers, _, _ = self._api.param_serialize(
             "GET", path, query_params=printing, auth_settings=["BearerToken"]
         )
-        settings = self._api.configuration
-        with self._reaching():
-            running = websocket_call(settings, "GET", url, headers=headers, _preload_content=False)
-            with ExitStack() as stack:
+        settings, address = self._api.configuration, get_websocket_url(url)
+        try:
+            with self._reaching(), ExitStack() as stack:
+                running = WSClient(settings, address, headers, capture_all=True)
                 # `close` leaves the socket open where the server has said goodbye first.
                 stack.callback(running.sock.shutdown)
                 stack.enter_context(closing(running))
                 running.run_forever(timeout=seconds)
-                code = running.returncode
-                return (-1 if code is None else code), str(running.read_all())
+                if running.is_open():
+                    return -1, str(running.read_all())
+                return _exit_code(path, running.read_channel(ERROR_CHANNEL)), running.read_all()
+        except WebSocketBadStatusException as refused:
+            reason, body = refused.status_message or "", refused.resp_body or b""
+            raise self._refused(refused.status_code, reason, body) from refused
+        except WebSocketException as error:
+            raise self._unreachable(error) from error
 
     def _open(  # noqa: PLR0913 - each is a part of an HTTP request
         self,
@@ -157,7 +172,7 @@ class Connection:
         with self._reaching():
             answer = self._api.call_api(method, url, complete, sent, _request_timeout=timeout)
             if refusing and answer.status >= http.HTTPStatus.BAD_REQUEST:
-                raise self._refused(answer)
+                raise self._refused(answer.status, answer.reason, answer.read())
         return answer
 
     @contextmanager
@@ -167,12 +182,12 @@ class Connection:
         except (HTTPError, OSError, client.ApiException) as error:
             raise self._unreachable(error) from error
 
-    def _refused(self, answer: client.rest.RESTResponse) -> ApiFailed:
+    def _refused(self, status: int, reason: str, body: bytes) -> ApiFailed:
         return ApiFailed(
-            f"the cluster's API server refused ({answer.status} {answer.reason})",
+            f"the cluster's API server refused ({status} {reason})",
             where=str(self._advice.kubeconfig),
-            seen=_message(answer.read().decode(errors="replace")),
-            status=answer.status,
+            seen=_message(body.decode(errors="replace")),
+            status=status,
         )
 
     def _unreachable(self, error: Exception) -> ApiFailed:
@@ -192,6 +207,22 @@ def _message(body: str) -> str:
         return str(json.loads(body)["message"])
     except (ValueError, KeyError, TypeError):
         return body
+
+
+def _exit_code(path: str, said: str) -> int:
+    """Return the code of a command by the v1 Status of its end; raises where it did not run."""
+    ended = json.loads(said or "{}")
+    if ended.get("status") == "Success":
+        return 0
+    if ended.get("reason") == _EXITED:
+        return int(ended["details"]["causes"][0]["message"])
+    raise ApiFailed(
+        "the command did not run to its end in the container",
+        where=path,
+        seen=ended.get("message") or "the connection ended without a word of how it ended",
+        remedy="see whether the container runs, and has the program",
+        status=ended.get("code", 0),
+    )
 
 
 def _cause(error: BaseException) -> str:
