@@ -1,12 +1,12 @@
 """What is expected of the devices that the containers of a pod were given."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from lab.cluster.objects import Pod
-from lab.harness.expectations.one_pod import OnePod, is_up, told
-from lab.harness.expectations.visible import visible_devices
+from lab.cluster.objects import Container, Pod
+from lab.harness.expectations.one_pod import OnePod, is_up, require_container, told
+from lab.harness.expectations.visible import Unreadable, visible_devices
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
 
@@ -32,20 +32,22 @@ class DeviceExpectation(OnePod):
     def sees_only_its_devices(self, resource: str = "", *, within: float = 60) -> Self:
         """No other pod of the namespace that is on its node sees a device that it sees.
 
-        Those that ask for devices have to be readable, too: what cannot be read proves nothing.
+        All of its containers count which run, and none may wait. Other pods that ask for devices
+        have to be readable, too: what cannot be read proves nothing.
         """
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
-            mine = self._seen_now(pod, resource)
-            if not mine:
-                return NotYet(f"it sees no device; {told(pod)}")
+            mine = self._seen_by(pod, resource)
+            if isinstance(mine, NotYet):
+                return mine
             for other in self.expecting.view.pods.all():
                 if other.name != pod.name and other.node == pod.node and is_up(other):
-                    theirs = visible_devices(self.client, other, resource)
-                    if theirs is None and other.requests:
-                        return NotYet(f"the environment of {other.name} cannot be read")
-                    if shared := [each for each in mine if each in (theirs or ())]:
+                    theirs = self._seen_in(other, resource)
+                    if isinstance(theirs, Unreadable):
+                        if other.requests:
+                            return NotYet(theirs.of(other.name))
+                    elif shared := [each for each in mine if each in theirs]:
                         return Hopeless(f"{other.name} sees {_listed(shared)}, too")
             return MET
 
@@ -54,39 +56,50 @@ class DeviceExpectation(OnePod):
     def sees_the_devices_of(
         self, other: "DeviceExpectation", resource: str = "", *, within: float = 60
     ) -> Self:
-        """It sees the very devices that another pod sees, which are shared by both."""
+        """It sees the very devices that another pod sees, which are shared by both.
+
+        Of each, all of its containers count.
+        """
         __tracebackhide__ = True
 
-        def judge(found: Sequence[str]) -> Sight:
-            theirs = self._seen_now(other.pod(), resource)
-            if not found or not theirs:
-                return NotYet(f"{_listed(found)}; {other.name} sees {_listed(theirs)}")
-            same = set(found) == set(theirs)
-            seen = f"it sees {_listed(found)}, and {other.name} sees {_listed(theirs)}"
-            return MET if same else Hopeless(seen)
+        def look(pod: Pod) -> Sight:
+            mine = self._seen_by(pod, resource)
+            if isinstance(mine, NotYet):
+                return mine
+            sharing = other.pod()
+            if sharing is None:
+                return NotYet(f"there is no pod {other.name}")
+            theirs = other._seen_by(sharing, resource)  # noqa: SLF001 - of its own kind
+            if isinstance(theirs, NotYet):
+                return NotYet(f"{other.name}: {theirs.seen}")
+            seen = f"it sees {_listed(mine)}, and {other.name} sees {_listed(theirs)}"
+            return MET if set(mine) == set(theirs) else Hopeless(seen)
 
-        what = f"sees the devices of {other.name}"
-        return self._of_its_devices(what, judge, resource, "", within)
+        return self._until(f"sees the devices of {other.name}", look, within)
 
     def each_container_has_its_own(self, resource: str = "", *, within: float = 60) -> Self:
-        """All of its containers run or have run, and no two that run were given the same device."""
+        """Each of its containers that asks for devices and runs sees some, no two the same ones.
+
+        At least two have to run and see devices, sidecars included; none may wait.
+        """
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             holders: dict[str, str] = {}
-            for each in (*pod.init_containers, *pod.containers):
-                if each.state == "waiting":
-                    return NotYet(told(pod))
-                if each.state != "running":
-                    continue
+            for each in _awake(pod):
                 found = visible_devices(self.client, pod, resource, container=each.name)
-                if found is None:
-                    return NotYet(f"the environment of {each.name} cannot be read")
+                if isinstance(found, Unreadable):
+                    return NotYet(found.of(pod.name))
+                if not found and _asks(pod, each, resource):
+                    return Hopeless(f"{each.name} asks for devices, and sees none")
                 for device in found:
                     holder = holders.setdefault(device, each.name)
                     if holder != each.name:
                         return Hopeless(f"{holder} and {each.name} both see {device}")
-            return MET if holders else NotYet(f"it sees no device; {told(pod)}")
+            if len({*holders.values()}) > 1 and not _waits(pod):
+                return MET
+            seen = _listed(sorted({*holders.values()}))
+            return NotYet(f"containers that see devices: {seen}; {told(pod)}")
 
         return self._until("gives each container devices of its own", look, within)
 
@@ -139,11 +152,24 @@ class DeviceExpectation(OnePod):
         self._of_its_devices("holds devices", judge, resource, container, within)
         return tuple(held)
 
-    def _seen_now(self, pod: Pod | None, resource: str) -> tuple[str, ...]:
-        """Return the devices that a pod sees, none where it is not up."""
-        if pod is None or not is_up(pod):
-            return ()
-        return visible_devices(self.client, pod, resource) or ()
+    def _seen_by(self, pod: Pod, resource: str) -> tuple[str, ...] | NotYet:
+        """Return the devices that its containers see, or why it is not known, or none yet."""
+        if _waits(pod) or not is_up(pod):
+            return NotYet(told(pod))
+        found = self._seen_in(pod, resource)
+        if isinstance(found, Unreadable):
+            return NotYet(found.of(pod.name))
+        return found or NotYet(f"it sees no device; {told(pod)}")
+
+    def _seen_in(self, pod: Pod, resource: str) -> tuple[str, ...] | Unreadable:
+        """Return the devices that those of its containers see which run."""
+        every: dict[str, None] = {}
+        for each in _awake(pod):
+            found = visible_devices(self.client, pod, resource, container=each.name)
+            if isinstance(found, Unreadable):
+                return found
+            every |= dict.fromkeys(found)
+        return tuple(every)
 
     def _of_its_devices(
         self,
@@ -156,12 +182,28 @@ class DeviceExpectation(OnePod):
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
+            require_container(pod, container)
             if not is_up(pod):
                 return Hopeless(told(pod)) if pod.phase == "Failed" else NotYet(told(pod))
             found = visible_devices(self.client, pod, resource, container=container)
-            return NotYet("its environment cannot be read") if found is None else judge(found)
+            return NotYet(found.of(pod.name)) if isinstance(found, Unreadable) else judge(found)
 
         return self._until(awaited, look, within)
+
+
+def _awake(pod: Pod) -> Iterator[Container]:
+    """Yield its containers that run, sidecars first."""
+    return (each for each in (*pod.init_containers, *pod.containers) if each.state == "running")
+
+
+def _waits(pod: Pod) -> bool:
+    return any(each.state == "waiting" for each in (*pod.init_containers, *pod.containers))
+
+
+def _asks(pod: Pod, container: Container, resource: str) -> bool:
+    """Whether a container asks for devices, of one resource or of any."""
+    limits = pod.limits.get(container.name, {})
+    return any(count for name, count in limits.items() if resource in {"", name})
 
 
 def _listed(devices: Sequence[str]) -> str:

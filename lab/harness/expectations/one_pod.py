@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from lab.cluster.objects import Container, Pod
+from lab.core.errors import UsageError
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.sight import NotYet, Sight
 
@@ -45,6 +46,20 @@ class OnePod:
 def is_up(pod: Pod) -> bool:
     """Whether a container of it runs."""
     return any(each.state == "running" for each in pod.containers)
+
+
+def require_container(pod: Pod, name: str) -> None:
+    """Raise `UsageError` for a name that no container has, and for "" where there are several."""
+    # Init containers come first, and one of them has to be named.
+    alone = len(pod.images) == 1
+    if name in pod.limits or (alone and not name):
+        return
+    wrong = f"has no container {name!r}" if name else "has several containers: say which is meant"
+    raise UsageError(
+        f"the pod {pod.name} {wrong}",
+        seen=f"containers that it has: {', '.join(pod.limits)}",
+        remedy="give the name of one of these",
+    )
 
 
 def told(pod: Pod) -> str:

@@ -1,5 +1,6 @@
 """What is expected of a pod."""
 
+import http
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,13 +12,15 @@ from lab.cluster.informer import Change
 from lab.cluster.objects import Pod
 from lab.core.counted import counted
 from lab.harness.expectations.devices import DeviceExpectation
-from lab.harness.expectations.one_pod import told
+from lab.harness.expectations.one_pod import require_container, told
 from lab.harness.sight import MET, Hopeless, NotYet, Sight
 
 #: Reasons to wait that end by nothing which a test does.
 _FOR_GOOD: Final = frozenset({"InvalidImageName", "ErrImageNeverPull"})
 #: What follows a name that has come to its end.
 _WHOLE: Final = r"(?![\w/-]|\.\w)"
+#: The container has not started, or the pod has gone by now.
+_NO_LOG_YET: Final = frozenset({http.HTTPStatus.BAD_REQUEST, http.HTTPStatus.NOT_FOUND})
 _ENDED: Final = frozenset({"Failed", "Succeeded"})
 
 
@@ -197,14 +200,19 @@ class PodExpectation(DeviceExpectation):
         return [each for each in changes if each.object.name == self.name]
 
     def log(self, *, container: str = "") -> str:
-        """Return what a container has printed until now, "" before it runs."""
+        """Return what a container has printed until now, "" before it runs.
+
+        Raises `ApiFailed` where the server gives out no log, and `UsageError` for a container that
+        the pod does not have.
+        """
         found = self.pod()
         if found is None:
             return ""
+        require_container(found, container)
         try:
             return self.client.logs(found, container=container)
         except ApiFailed as error:
-            if error.status:  # The server answers: the container has not started.
+            if error.status in _NO_LOG_YET:
                 return ""
             raise
 

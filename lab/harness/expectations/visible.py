@@ -1,5 +1,7 @@
 """What a container knows of its devices: variables that the lab's plugin sets for all vendors."""
 
+import http
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fake_plugin.vendors.visible import VARIABLE, variable_of
@@ -11,21 +13,44 @@ if TYPE_CHECKING:
 
 #: What the container's own first process was started with, whatever a shell has changed since.
 _ENVIRONMENT: Final = ("cat", "/proc/1/environ")
+#: The container does not run, the pod has gone, or there is no `cat`; it may be otherwise soon.
+_NOT_NOW: Final = frozenset(
+    {
+        http.HTTPStatus.BAD_REQUEST,
+        http.HTTPStatus.NOT_FOUND,
+        http.HTTPStatus.INTERNAL_SERVER_ERROR,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """The environment of a container cannot be read, for this reason: nothing is known of it."""
+
+    container: str
+    why: str
+
+    def of(self, pod: str) -> str:
+        """Return it as a sentence."""
+        whose = f"container {self.container} of {pod}" if self.container else pod
+        return f"the environment of {whose} cannot be read: {self.why}"
 
 
 def visible_devices(
     client: "Client", pod: Pod, resource: str = "", *, container: str = ""
-) -> tuple[str, ...] | None:
+) -> tuple[str, ...] | Unreadable:
     """Return the names of a container's devices, none where it was given none.
 
-    None where its environment cannot be read: it does not run, or has no `cat`.
+    Raises `ApiFailed` where the server lets nobody in, or does not answer.
     """
     try:
         code, printed = client.execute(pod, _ENVIRONMENT, container=container)
-    except ApiFailed:
-        return None
+    except ApiFailed as error:
+        if error.status not in _NOT_NOW:
+            raise
+        return Unreadable(container, error.seen)
     if code != 0:
-        return None
+        return Unreadable(container, printed.strip() or f"cat ended with code {code}")
     variables = dict(each.split("=", 1) for each in printed.split("\0") if "=" in each)
     value = variables.get(variable_of(resource) if resource else VARIABLE, "")
     return tuple(filter(None, value.split(",")))

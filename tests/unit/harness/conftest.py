@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import pytest
 
+from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Pod
 from lab.cluster.plugin.journal import Call
 from lab.cluster.plugin.metrics import Sample
@@ -17,31 +18,49 @@ from tests.unit.harness.cluster import GPU, NAMESPACE, Cluster
 if TYPE_CHECKING:
     from lab.cluster.client import Client
 
+T = TypeVar("T")
 ExpectPod = Callable[..., PodExpectation]
+
+
+#: What the API server says where a container has no `cat`.
+NO_CAT = 'exec: "cat": executable file not found in $PATH'
 
 
 @dataclass
 class Inside:
-    """What containers have printed, and what their environment is.
+    """What containers have printed, what their environment is, and what the server says instead.
 
-    By the name of the pod; the environment of one of several containers as `pod/container`.
+    By the name of the pod; of one of several containers as `pod/container`.
     """
 
     printed: dict[str, str] = field(default_factory=dict)
     environment: dict[str, dict[str, str]] = field(default_factory=dict)
+    refusals: dict[str, ApiFailed] = field(default_factory=dict)
 
-    def logs(self, pod: Pod, **_: object) -> str:
-        """Return what a pod has printed."""
-        return self.printed.get(pod.name, "")
+    def refuse(self, of: str, status: int, words: str) -> None:
+        """Let the server refuse what is asked of a pod, or of one of its containers."""
+        self.refusals[of] = ApiFailed("the cluster's API server refused", seen=words, status=status)
+
+    def logs(self, pod: Pod, *, container: str = "") -> str:
+        """Return what a container has printed."""
+        return self._of(self.printed, pod, container) or ""
 
     def execute(self, pod: Pod, command: object, *, container: str = "") -> tuple[int, str]:
-        """Return the environment of a first process; a pod without one has no `cat`."""
+        """Return the environment of a first process; a container without one has no `cat`."""
         del command
-        of_container = self.environment.get(f"{pod.name}/{container}")
-        found = of_container or self.environment.get(pod.name)
+        found = self._of(self.environment, pod, container)
         if found is None:
-            return 127, "cat: not found"
+            raise ApiFailed("the command did not run", seen=NO_CAT, status=500)
         return 0, "\0".join(f"{key}={value}" for key, value in found.items())
+
+    def _of(self, known: dict[str, T], pod: Pod, container: str) -> T | None:
+        """Return what is known of a container, or of all containers of its pod."""
+        for name in (f"{pod.name}/{container}", pod.name):
+            if name in self.refusals:
+                raise self.refusals[name]
+            if name in known:
+                return known[name]
+        return None
 
 
 @pytest.fixture

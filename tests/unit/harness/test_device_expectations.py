@@ -5,13 +5,20 @@ from typing import Any
 
 import pytest
 
+from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Container
+from lab.core.errors import UsageError
 from lab.harness.failure import ExpectationFailed
 from tests.unit.harness.cluster import GPU, Cluster, running
-from tests.unit.harness.conftest import ExpectPod, Inside
+from tests.unit.harness.conftest import NO_CAT, ExpectPod, Inside
 
 RUNS: dict[str, Any] = {"phase": "Running", "node": "w", "containers": (running(),)}
-BOTH = {**RUNS, "containers": (running("first"), running("second"))}
+BOTH: dict[str, Any] = {
+    **RUNS,
+    "containers": (running("first"), running("second")),
+    "images": ("busybox:1.36",) * 2,
+    "limits": {"first": {GPU: 1}, "second": {GPU: 1}},
+}
 
 
 def give(inside: Inside, **devices: str) -> None:
@@ -58,7 +65,11 @@ def test_none_and_none_is_not_sharing(
     give(inside, p="", q="")
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod("p").sees_the_devices_of(expect_pod("q"), within=1)
-    assert raised.value.seen == "none; q sees none"
+    assert raised.value.seen == "it sees no device; Running, on w"
+    give(inside, p="GPU-1")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod("p").sees_the_devices_of(expect_pod("q"), within=1)
+    assert raised.value.seen == "q: it sees no device; Running, on w"
 
 
 def test_containers_have_devices_of_their_own(
@@ -97,7 +108,7 @@ def test_a_neighbour_that_cannot_be_read_proves_nothing(
     give(inside, p="GPU-1")
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod("p").sees_only_its_devices(within=1)
-    assert raised.value.seen == "the environment of q cannot be read"
+    assert raised.value.seen == (f"the environment of container main of q cannot be read: {NO_CAT}")
     cluster.pod("q", **RUNS, requests={})
     expect_pod("p").sees_only_its_devices()
 
@@ -119,10 +130,121 @@ def test_containers_without_any_device_are_not_enough(
 ) -> None:
     """It would hold of every pod."""
     cluster.pod(**BOTH)
+    cluster.pod(**{**BOTH, "limits": {"first": {}, "second": {}}})
     give(inside, p="")
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().each_container_has_its_own(within=1)
-    assert raised.value.seen == "it sees no device; Running, on w"
+    assert raised.value.seen == "containers that see devices: none; Running, on w"
+
+
+def test_one_container_with_devices_is_not_enough(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """It has its own for want of another, be it the only one or beside one that asks for none."""
+    cluster.pod(**RUNS)
+    give(inside, p="GPU-1")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().each_container_has_its_own(within=1)
+    assert raised.value.seen == "containers that see devices: main; Running, on w"
+    cluster.pod(**{**BOTH, "limits": {"first": {GPU: 1}, "second": {}}})
+    give(inside, p_second="")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().each_container_has_its_own(within=1)
+    assert raised.value.seen == "containers that see devices: first; Running, on w"
+
+
+def test_a_container_that_asks_and_sees_none_is_told(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """Beside two that have devices of their own; of a resource that it does not ask for it may."""
+    three = (*BOTH["containers"], running("third"))
+    limits = {**BOTH["limits"], "third": {GPU: 1}}
+    cluster.pod(**{**BOTH, "containers": three, "limits": limits})
+    give(inside, p_first="GPU-1", p_second="GPU-2", p_third="")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().each_container_has_its_own()
+    assert raised.value.seen == "third asks for devices, and sees none"
+    cluster.pod(**{**BOTH, "containers": three, "limits": {**limits, "third": {"amd.com/gpu": 1}}})
+    of_gpu = "GPULAB_VISIBLE_DEVICES_NVIDIA_COM_GPU"
+    inside.environment = {"p/first": {of_gpu: "1"}, "p/second": {of_gpu: "2"}, "p/third": {}}
+    expect_pod().each_container_has_its_own(GPU)
+
+
+def test_every_container_of_two_pods_is_looked_at(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """A device can be the second container's, or a sidecar's, of either pod."""
+    for name in ("p", "q"):
+        cluster.pod(name, **{**BOTH, "init_containers": (running("sidecar"),)})
+    give(inside, p_first="GPU-1", p_second="GPU-2", p_sidecar="GPU-3")
+    give(inside, q_first="GPU-4", q_second="GPU-5", q_sidecar="GPU-6")
+    expect_pod("p").sees_only_its_devices()
+    give(inside, q_second="GPU-3")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod("p").sees_only_its_devices()
+    assert raised.value.seen == "q sees GPU-3, too"
+    give(inside, q_first="GPU-1,GPU-2", q_sidecar="GPU-1")
+    expect_pod("p").sees_the_devices_of(expect_pod("q"))
+
+
+def test_a_container_of_its_own_that_waits_may_see_more(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """What it sees is not known yet; one that has ended sees nothing any more."""
+    first, ended = running("first"), Container("second", "terminated", exit_code=0, reason="Done")
+    cluster.pod(**{**BOTH, "containers": (first, Container("second"))})
+    give(inside, p_first="GPU-1")
+    with pytest.raises(ExpectationFailed, match="Running, on w"):
+        expect_pod().sees_only_its_devices(within=1)
+    cluster.pod(**{**BOTH, "containers": (first, ended)})
+    expect_pod().sees_only_its_devices()
+
+
+def test_what_the_server_forbids_is_no_want_of_devices(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """It is told as it is, and at once: nothing that a test waits for ends it."""
+    cluster.pod(**RUNS)
+    inside.refuse("p", 403, 'User "jane" cannot create resource "pods/exec"')
+    with pytest.raises(ApiFailed, match="pods/exec"):
+        expect_pod().holds_devices(0)
+    assert cluster.clock.now() == 0
+
+
+def test_a_container_that_does_not_run_is_waited_for(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside
+) -> None:
+    """And the server's words are told of it."""
+    cluster.pod(**RUNS)
+    inside.refuse("p", 400, "pod p does not have a host assigned")
+    cluster.clock.at(2, inside.refusals.clear)
+    give(inside, p="GPU-1")
+    expect_pod().holds_devices(1)
+    inside.refuse("p", 400, "pod p does not have a host assigned")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().holds_devices(1, within=1)
+    assert raised.value.seen == (
+        "the environment of p cannot be read: pod p does not have a host assigned"
+    )
+
+
+@pytest.mark.parametrize(
+    ("container", "told"),
+    [
+        ("third", "the pod p has no container 'third'"),
+        ("", "the pod p has several containers: say which is meant"),
+    ],
+)
+def test_a_container_has_to_be_named_where_there_are_several(
+    cluster: Cluster, expect_pod: ExpectPod, container: str, told: str
+) -> None:
+    """And rightly; the API server does not choose one either."""
+    cluster.pod(**BOTH)
+    for ask in (expect_pod().devices, expect_pod().log):
+        with pytest.raises(UsageError) as raised:
+            ask(container=container)
+        assert raised.value.what == told
+        assert raised.value.seen == "containers that it has: first, second"
 
 
 @pytest.mark.parametrize(
@@ -163,8 +285,8 @@ def test_devices_are_returned_by_their_names(
 ) -> None:
     """Of the container that is asked for."""
     cluster.pod(**BOTH)
-    give(inside, p="GPU-1,GPU-2", p_second="GPU-3")
-    assert expect_pod().devices() == ("GPU-1", "GPU-2")
+    give(inside, p_first="GPU-1,GPU-2", p_second="GPU-3")
+    assert expect_pod().devices(container="first") == ("GPU-1", "GPU-2")
     assert expect_pod().devices(container="second") == ("GPU-3",)
 
 

@@ -9,7 +9,7 @@ import pytest
 from lab.cluster.objects import Container
 from lab.harness.failure import ExpectationFailed
 from tests.unit.harness.cluster import GPU, NAMESPACE, Cluster, running
-from tests.unit.harness.conftest import ExpectPod, Inside
+from tests.unit.harness.conftest import NO_CAT, ExpectPod, Inside
 
 SHORT = f"0/2 nodes are available: 2 Insufficient {GPU}."
 RUNS: dict[str, Any] = {"phase": "Running", "node": "w", "containers": (running(),)}
@@ -340,7 +340,7 @@ def test_a_container_without_cat_is_told(cluster: Cluster, expect_pod: ExpectPod
     cluster.pod(**RUNS)
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().holds_devices(0, within=1)
-    assert raised.value.seen == "its environment cannot be read"
+    assert raised.value.seen == f"the environment of p cannot be read: {NO_CAT}"
 
 
 def test_a_device_that_two_pods_see_is_told(
