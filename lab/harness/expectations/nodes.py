@@ -129,8 +129,10 @@ class NodeExpectation:
 
         def look(_: Node) -> Sight:
             calls = self.recorded(call, resource)
-            said = json.dumps(calls[-1].answer) if calls else ""
-            return MET if words in said else NotYet(f"{call}: {said or 'was not called'}")
+            if not calls:
+                return NotYet(f"{call}: was not called")
+            said = json.dumps(calls[-1].answer, ensure_ascii=False)
+            return MET if words in said else NotYet(f"{call}: {said}")
 
         return self._until(f"answered {call} with {words!r}", look, within)
 

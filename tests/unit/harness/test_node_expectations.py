@@ -1,5 +1,8 @@
 """What is expected of a node."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from pydantic import JsonValue
 
@@ -71,6 +74,15 @@ def test_no_key_is_not_the_same_as_none(cluster: Cluster, expect_node: NodeExpec
         expect_node.has_no(GPU)
 
 
+@pytest.mark.parametrize("half", ["capacity", "allocatable"])
+def test_half_a_key_is_one(cluster: Cluster, expect_node: NodeExpectation, half: str) -> None:
+    """A node knows a resource that it shows in one of both only."""
+    shown: dict[str, Any] = {"capacity": {}, "allocatable": {}, half: {GPU: 0}}
+    cluster.node(**shown)
+    with pytest.raises(ExpectationFailed, match=f"has no {GPU}"):
+        expect_node.has_no(GPU)
+
+
 def test_what_pods_ask_for_is_waited_for(cluster: Cluster, expect_node: NodeExpectation) -> None:
     """The node shows the same all the time."""
     cluster.node()
@@ -91,6 +103,16 @@ def test_a_number_is_kept(cluster: Cluster, expect_node: NodeExpectation) -> Non
     expect_node.keeps(8, lasting=5)
     with pytest.raises(ExpectationFailed, match=r"keeps 8 nvidia.com/gpu allocatable; over after"):
         expect_node.keeps(8, lasting=5)
+
+
+def test_what_is_kept_is_what_was_asked_for(cluster: Cluster, expect_node: NodeExpectation) -> None:
+    """Capacity goes on where nothing of it can be given out, and the other way round."""
+    cluster.node(capacity={GPU: 8}, allocatable={GPU: 0})
+    expect_node.keeps(8, lasting=2, of="capacity").keeps(0, lasting=2)
+    with pytest.raises(ExpectationFailed, match=f"keeps 0 {GPU} capacity"):
+        expect_node.keeps(0, lasting=2, of="capacity")
+    with pytest.raises(ExpectationFailed, match=f"keeps 8 {GPU} allocatable"):
+        expect_node.keeps(8, lasting=2)
 
 
 def test_a_label_is_found_with_and_without_its_value(
@@ -127,6 +149,26 @@ def test_never_sees_a_number_that_was_there_for_a_moment(
     with pytest.raises(ExpectationFailed) as raised:
         expect_node.never("without devices", lambda node: not node.allocatable[GPU], lasting=3)
     assert raised.value.seen == "nvidia.com/gpu: 0 of 8 allocatable"
+
+
+def test_never_is_about_this_node_and_from_now_on(
+    cluster: Cluster, expect_node: NodeExpectation
+) -> None:
+    """Neither what it was before counts, nor what another one is."""
+    cluster.node(allocatable={GPU: 0})
+    cluster.node()
+    cluster.clock.at(1, lambda: cluster.node("other", allocatable={GPU: 0}))
+    expect_node.never("without devices", lambda node: not node.allocatable[GPU], lasting=3)
+    assert cluster.clock.now() == pytest.approx(3)
+
+
+def test_never_holds_what_is_so_already_against_it(
+    cluster: Cluster, expect_node: NodeExpectation
+) -> None:
+    """Without any change, and at once."""
+    cluster.node(allocatable={GPU: 0})
+    with pytest.raises(ExpectationFailed, match=r"never without devices; over after 0.0 s"):
+        expect_node.never("without devices", lambda node: not node.allocatable[GPU], lasting=3)
 
 
 def test_a_node_that_is_not_there_is_told(expect_node: NodeExpectation) -> None:
@@ -176,6 +218,10 @@ def test_calls_are_counted_by_name(
     with pytest.raises(ExpectationFailed) as raised:
         expect_node.asked("Allocate", 2)
     assert raised.value.seen == "1 call of Allocate"
+    journal.append(a_call("Allocate"))
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.asked("Allocate", 1)
+    assert raised.value.seen == "2 calls of Allocate"
 
 
 def test_the_order_of_two_calls_is_that_of_the_last_ones(
@@ -191,6 +237,47 @@ def test_the_order_of_two_calls_is_that_of_the_last_ones(
         expect_node.asked_before("GetPreferredAllocation", "Allocate")
     journal.append(a_call("Allocate", started=4, ended=5))
     expect_node.asked_before("GetPreferredAllocation", "Allocate")
+
+
+@pytest.mark.parametrize("ended", [None, 3.5])
+def test_a_call_that_goes_on_was_not_before(
+    cluster: Cluster, expect_node: NodeExpectation, journal: list[Call], ended: float | None
+) -> None:
+    """It had begun when the later one began, and had not ended."""
+    cluster.node()
+    journal.append(a_call("GetPreferredAllocation", started=1, ended=ended))
+    journal.append(a_call("Allocate", started=3, ended=4))
+    with pytest.raises(ExpectationFailed, match="was asked GetPreferredAllocation before Allocate"):
+        expect_node.asked_before("GetPreferredAllocation", "Allocate")
+
+
+def test_the_order_of_two_calls_is_that_of_one_resource(
+    cluster: Cluster, expect_node: NodeExpectation, journal: list[Call]
+) -> None:
+    """Where it is named, and only then."""
+    cluster.node()
+    journal.append(a_call("GetPreferredAllocation", started=1, ended=2))
+    journal.append(a_call("Allocate", started=3, ended=4))
+    journal.append(replace(a_call("GetPreferredAllocation", started=5, ended=6), resource="a/b"))
+    expect_node.asked_before("GetPreferredAllocation", "Allocate", GPU)
+    with pytest.raises(ExpectationFailed):
+        expect_node.asked_before("GetPreferredAllocation", "Allocate")
+    with pytest.raises(ExpectationFailed, match="Allocate was not called"):
+        expect_node.asked_before("GetPreferredAllocation", "Allocate", "a/b")
+
+
+def test_no_call_has_no_answer(
+    cluster: Cluster, expect_node: NodeExpectation, journal: list[Call]
+) -> None:
+    """Not even an empty one; where there is a call, its answer may be in any script."""
+    cluster.node()
+    with pytest.raises(ExpectationFailed, match="Allocate: was not called"):
+        expect_node.answered("Allocate", "")
+    journal.append(a_call("Allocate", {"envs": {"NAME": "昇腾"}}))
+    expect_node.answered("Allocate", "昇腾")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_node.answered("Allocate", "GPU-1")
+    assert raised.value.seen == 'Allocate: {"envs": {"NAME": "昇腾"}}'
 
 
 def test_the_last_answer_counts(
