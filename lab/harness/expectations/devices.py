@@ -42,7 +42,7 @@ class DeviceExpectation(OnePod):
             if isinstance(mine, NotYet):
                 return mine
             for other in self.expecting.view.pods.all():
-                if other.name != pod.name and other.node == pod.node and is_up(other):
+                if other.name != pod.name and other.node == pod.node:
                     theirs = self._seen_in(other, resource)
                     if isinstance(theirs, Unreadable):
                         if other.requests:

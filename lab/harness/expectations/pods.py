@@ -80,7 +80,7 @@ class PodExpectation(DeviceExpectation):
     def stays_unstarted(self, *, lasting: float = 2, within: float = 30) -> "PodExpectation":
         """A node was chosen for it, and its kubelet has begun none of its containers.
 
-        So looks a pod whose admission does not come to an end.
+        No init container either. So looks a pod whose admission does not come to an end.
         """
         __tracebackhide__ = True
         awaited = "has a node, and no container there"
@@ -143,7 +143,10 @@ class PodExpectation(DeviceExpectation):
         return self
 
     def restarted(self, times: int, *, within: float = 90) -> "PodExpectation":
-        """Its containers were started again so many times, all together, and run."""
+        """Its containers were started again so many times or more, all together, and run.
+
+        Whoever restarts often has done so once more before a test looks.
+        """
         __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
@@ -152,7 +155,7 @@ class PodExpectation(DeviceExpectation):
                 return MET
             return NotYet(f"{counted(pod.restarts, 'restart')}; {told(pod)}")
 
-        return self._until(f"was started again {times} times", look, within)
+        return self._until(f"was started again {times} times or more", look, within)
 
     @contextmanager
     def undisturbed(self, *, lasting: float = 1) -> Iterator[None]:
@@ -232,7 +235,8 @@ def _is_unscheduled(pod: Pod, because: str) -> Sight:
 
 
 def _is_unstarted(pod: Pod) -> Sight:
-    if pod.phase not in {"", "Pending"} or any(each.id for each in pod.containers):
+    begun = any(each.id for each in (*pod.init_containers, *pod.containers))
+    if pod.phase not in {"", "Pending"} or begun:
         return Hopeless(told(pod))
     return MET if pod.node else NotYet(told(pod))
 

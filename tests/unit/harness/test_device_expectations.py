@@ -89,14 +89,15 @@ def test_containers_have_devices_of_their_own(
 def test_a_container_that_waits_is_waited_for(
     cluster: Cluster, expect_pod: ExpectPod, inside: Inside
 ) -> None:
-    """It may be given the very device that the other one has."""
-    waits = Container("second", "waiting", reason="ContainerCreating")
-    cluster.pod(**{**RUNS, "containers": (running("first"), waits)})
-    cluster.clock.at(3, lambda: cluster.pod(**BOTH))
-    give(inside, p_first="GPU-1", p_second="GPU-1")
+    """It may be given the very device that another one has."""
+    waits = Container("third", "waiting", reason="ContainerCreating")
+    cluster.pod(**{**BOTH, "containers": (*BOTH["containers"], waits)})
+    three = (*BOTH["containers"], running("third"))
+    cluster.clock.at(3, lambda: cluster.pod(**{**BOTH, "containers": three}))
+    give(inside, p_first="GPU-1", p_second="GPU-2", p_third="GPU-1")
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().each_container_has_its_own()
-    assert raised.value.seen == "first and second both see GPU-1"
+    assert raised.value.seen == "first and third both see GPU-1"
 
 
 def test_a_neighbour_that_cannot_be_read_proves_nothing(
@@ -164,7 +165,8 @@ def test_a_container_that_asks_and_sees_none_is_told(
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().each_container_has_its_own()
     assert raised.value.seen == "third asks for devices, and sees none"
-    cluster.pod(**{**BOTH, "containers": three, "limits": {**limits, "third": {"amd.com/gpu": 1}}})
+    other = {GPU: 0, "amd.com/gpu": 1}
+    cluster.pod(**{**BOTH, "containers": three, "limits": {**limits, "third": other}})
     of_gpu = "GPULAB_VISIBLE_DEVICES_NVIDIA_COM_GPU"
     inside.environment = {"p/first": {of_gpu: "1"}, "p/second": {of_gpu: "2"}, "p/third": {}}
     expect_pod().each_container_has_its_own(GPU)

@@ -29,6 +29,7 @@ def test_a_pod_with_a_node_and_no_container_is_unstarted(
     ("facts", "told"),
     [
         ({"containers": (Container("main", id="containerd://1", reason="Starting"),)}, "Starting"),
+        ({"init_containers": (running("init"),)}, "Pending, on w"),
         ({"phase": "Failed", "reason": "UnexpectedAdmissionError"}, "UnexpectedAdmissionError"),
     ],
 )
