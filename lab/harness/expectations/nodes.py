@@ -96,12 +96,13 @@ class NodeExpectation:
         """Its kubelet has made so many of these calls since the plugin's start, as `Allocate`."""
         __tracebackhide__ = True
 
-        def look(_: Node) -> Sight:
+        def look() -> Sight:
             found = len(self.recorded(call, resource))
             return MET if found == times else NotYet(f"{counted(found, 'call')} of {call}")
 
         what = f"was asked {call} {times} times"
-        return self._until(f"{what} for {resource}" if resource else what, look, within)
+        awaited = f"{what} for {resource}" if resource else what
+        return self._until(awaited, _asking(look), within)
 
     def asked_before(
         self, earlier: str, later: str, resource: str = "", *, within: float = 10
@@ -109,7 +110,7 @@ class NodeExpectation:
         """Of two calls, as `Allocate`, the last one of `earlier` had ended when `later` began."""
         __tracebackhide__ = True
 
-        def look(_: Node) -> Sight:
+        def look() -> Sight:
             pair = [self.recorded(each, resource)[-1:] for each in (earlier, later)]
             if not all(pair):
                 missing = earlier if not pair[0] else later
@@ -119,7 +120,7 @@ class NodeExpectation:
                 return MET
             return NotYet(f"{later} began at {second.time}, {earlier} at {first.time}")
 
-        return self._until(f"was asked {earlier} before {later}", look, within)
+        return self._until(f"was asked {earlier} before {later}", _asking(look), within)
 
     def answered(
         self, call: str, words: str, resource: str = "", *, within: float = 10
@@ -127,14 +128,14 @@ class NodeExpectation:
         """The last answer of its plugin to such a call has these words, in any of its fields."""
         __tracebackhide__ = True
 
-        def look(_: Node) -> Sight:
+        def look() -> Sight:
             calls = self.recorded(call, resource)
             if not calls:
                 return NotYet(f"{call}: was not called")
             said = json.dumps(calls[-1].answer, ensure_ascii=False)
             return MET if words in said else NotYet(f"{call}: {said}")
 
-        return self._until(f"answered {call} with {words!r}", look, within)
+        return self._until(f"answered {call} with {words!r}", _asking(look), within)
 
     def keeps(
         self,
@@ -192,9 +193,8 @@ class NodeExpectation:
         series = Series(name, labels)
         comparison = None if value is None else Comparison.of(value)
         wanted = f"{series}{comparison}" if comparison else f"has the metric {series}"
-        return self._until(
-            wanted, self._scraping(lambda found: series.compared(found, comparison)), within
-        )
+        look = _asking(lambda: series.compared(self.scraped(), comparison))
+        return self._until(wanted, look, within)
 
     def no_metric(
         self, name: str, /, *, within: float = 30, **labels: str | int
@@ -203,11 +203,11 @@ class NodeExpectation:
         __tracebackhide__ = True
         series = Series(name, labels)
 
-        def look(scraped: Sequence[Sample]) -> Sight:
-            found = series.of(scraped)
+        def look() -> Sight:
+            found = series.of(self.scraped())
             return NotYet(series.told(found)) if found else MET
 
-        return self._until(f"no metric {series}", self._scraping(look), within)
+        return self._until(f"no metric {series}", _asking(look), within)
 
     def ready(self, *, within: float = 60) -> "NodeExpectation":
         """Its kubelet reports, and calls it Ready."""
@@ -250,22 +250,24 @@ class NodeExpectation:
         self.expecting.until(awaited, self._looking(look), within)
         return self
 
-    def _scraping(self, look: Callable[[Sequence[Sample]], Sight]) -> Callable[[Node], Sight]:
-        def scraping(_: Node) -> Sight:
-            try:
-                return look(self.scraped())
-            except CheckFailed as problem:
-                # A plugin that restarts has none for a moment, as it has for Prometheus.
-                return NotYet(": ".join(filter(None, (problem.what, problem.seen))))
-
-        return scraping
-
     def _looking(self, look: Callable[[Node], Sight]) -> Callable[[], Sight]:
         def looking() -> Sight:
             found = self.expecting.view.nodes.get(self.name)
             return look(found) if found else NotYet("there is no such node")
 
         return looking
+
+
+def _asking(look: Callable[[], Sight]) -> Callable[[Node], Sight]:
+    """Return how to look at what a node's plugin tells, which does not answer while it restarts."""
+
+    def asking(_: Node) -> Sight:
+        try:
+            return look()
+        except CheckFailed as problem:
+            return NotYet(": ".join(filter(None, (problem.what, problem.seen))))
+
+    return asking
 
 
 def _shows(of: str, resource: str, count: int) -> Callable[[Node], Sight]:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from fake_plugin.faults.fault import Call as Method
 from lab.cluster.plugin.journal import Call
-from lab.core.errors import UsageError
+from lab.core.errors import CheckFailed, UsageError
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.failure import ExpectationFailed
 from tests.unit.harness.cluster import GPU, NOON, Cluster
@@ -264,6 +264,31 @@ def test_the_order_of_two_calls_is_that_of_one_resource(
         expect_node.asked_before("GetPreferredAllocation", "Allocate")
     with pytest.raises(ExpectationFailed, match="Allocate was not called"):
         expect_node.asked_before("GetPreferredAllocation", "Allocate", "a/b")
+
+
+def test_a_plugin_that_does_not_answer_is_waited_for(
+    cluster: Cluster, expect_node: NodeExpectation, journal: list[Call]
+) -> None:
+    """It restarts, and its journal begins anew; what it was that went wrong is told."""
+    cluster.node()
+
+    def recorded(call: str, resource: str) -> list[Call]:
+        del call, resource
+        if cluster.clock.now() < 3:
+            raise CheckFailed("the plugin does not answer", seen="connection refused")
+        return journal
+
+    journal.append(a_call("Allocate", {}, started=1, ended=1))
+    restarting = replace(expect_node, recorded=recorded)
+    with pytest.raises(ExpectationFailed) as raised:
+        restarting.asked("Allocate", 1, within=1)
+    assert raised.value.seen == "the plugin does not answer: connection refused"
+    with pytest.raises(ExpectationFailed):
+        restarting.asked_before("Allocate", "Allocate", within=0.5)
+    with pytest.raises(ExpectationFailed):
+        restarting.answered("Allocate", "", within=0.5)
+    restarting.asked("Allocate", 1).asked_before("Allocate", "Allocate").answered("Allocate", "")
+    assert cluster.clock.now() == pytest.approx(3)
 
 
 def test_no_call_has_no_answer(
