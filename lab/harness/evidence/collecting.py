@@ -1,5 +1,6 @@
 """Gathers the evidence of a test that has failed, before its pods and its lab go."""
 
+import json
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from lab.harness.evidence.folder import made_for, unwritable
-from lab.harness.evidence.redaction import redacted_text
+from lab.harness.evidence.redaction import redacted_json
 from lab.harness.evidence.sources import Source, sources
 from lab.harness.lab import Lab
 
@@ -48,12 +49,14 @@ def _write(
     written, missing = [], []
     for source in found:
         try:
-            text = source.read()
+            content = source.read()
         except Exception as error:  # noqa: BLE001 - half a cluster is what evidence is for
             told = f"{source.file}: {type(error).__name__}: {error}"
-            missing.append(redacted_text(told, secrets))
+            missing.append(redacted_json(told, secrets))
             continue
-        _write_one(folder / source.file, redacted_text(text, secrets))
+        kept = redacted_json(content, secrets)
+        text = kept if isinstance(kept, str) else json.dumps(kept, indent=1, ensure_ascii=False)
+        _write_one(folder / source.file, text)
         written.append(source.file)
     return tuple(written), tuple(missing)
 

@@ -1,59 +1,94 @@
 """What is taken out of everything that is kept: secrets, and what only machines read."""
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-REMOVED: Final = "(removed)"
-_SECRET_NAME: Final = re.compile(
-    r"token|passw|secret|credential|api.?key|private.?key|authorization", re.IGNORECASE
-)
-#: A bearer token, and the two first parts of a JSON Web Token, wherever they are printed.
-_SECRET_TEXT: Final = re.compile(
-    r"(?i)(?<=bearer )[\w.~+/=-]{16,}|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+)?"
-)
+from lab.harness.evidence.named import REMOVED, is_plain, without_named
+from lab.harness.evidence.names import is_secret
+from lab.harness.evidence.shapes import without_shapes
+
 #: `kubectl apply` keeps a copy of the whole object there, its secrets with it.
 _COPIES: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
-#: Keys such as `secretName` say where a secret is, and not what it is.
-_POINTERS: Final = ("Name", "Ref")
 _NOISE: Final = frozenset({"managedFields"})
+_OPTION: Final = re.compile(r"--?[\w.-]+")
+_ASSIGNED: Final = re.compile(rf"(?P<sign>(?P<name>{_OPTION.pattern})=)(?P<value>.*)", re.DOTALL)
 
 
 def redacted_text(text: str, secrets: Iterable[str]) -> str:
-    """Return a text without these secrets, and without what looks like one."""
+    """Return a text without these secrets, and without what looks like one or has the name of one.
+
+    What it returns it leaves as it is. Its time is in proportion to the text.
+    """
     for each in secrets:
         if each:
             text = text.replace(each, REMOVED)
-    return _SECRET_TEXT.sub(REMOVED, text)
+    return without_named(without_shapes(text, REMOVED))
 
 
 def redacted_json(found: Any, secrets: Iterable[str]) -> Any:  # noqa: ANN401 - any JSON
-    """Return what `redacted_text` makes of some JSON, as what it is again."""
-    return json.loads(redacted_text(json.dumps(found, ensure_ascii=False), secrets))
+    """Return what `redacted_text` makes of every text in some JSON.
 
-
-def redacted(found: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return an object of the API without the values whose names tell that they are secret.
-
-    So are the values of a container's variables, whose names stand beside them.
+    Values whose names tell that they are secret go as a whole: of a key, of a container's variable,
+    of an option before them. So does what only machines read.
     """
-    match found:
-        case {"name": str(name), "value": str(), **rest} if _SECRET_NAME.search(name):
-            return {"name": name, "value": REMOVED, **redacted(rest)}
-        case dict():
-            return {
-                key: REMOVED if _is_secret(key, value) else redacted(value)
-                for key, value in found.items()
-                if key not in _NOISE
-            }
-        case list():
-            return [redacted(each) for each in found]
-        case _:
-            return found
+    return _Redaction(tuple(secrets)).of(found)
 
 
-def _is_secret(key: str, value: object) -> bool:
-    if not isinstance(value, str) or key.endswith(_POINTERS):
-        return False
-    return key in _COPIES or bool(_SECRET_NAME.search(key))
+class _Redaction:
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        self._secrets = secrets
+
+    def of(self, found: Any) -> Any:  # noqa: ANN401 - any JSON
+        match found:
+            case {"name": str(name), "value": str(value), **rest} if is_secret(name):
+                return {"name": name, "value": self._hidden(name, value), **self.of(rest)}
+            case dict():
+                return {
+                    self._text(key): self._value(key, value)
+                    for key, value in found.items()
+                    if key not in _NOISE
+                }
+            case list() | tuple():
+                return [*self._listed(found)]
+            case str():
+                return self._text(found)
+            case _:
+                return found
+
+    def _value(self, key: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        if key in _COPIES:
+            return REMOVED
+        if not is_secret(key):
+            return self.of(value)
+        match value:
+            case str():
+                return self._hidden(key, value)
+            case list():
+                return [
+                    self._hidden(key, each) if isinstance(each, str) else self.of(each)
+                    for each in value
+                ]
+            case _:
+                return self.of(value)
+
+    def _listed(self, found: Iterable[Any]) -> Iterator[Any]:
+        """Yield the values of a list, which may be the words of a command."""
+        option = ""
+        for each in found:
+            if not isinstance(each, str):
+                yield self.of(each)
+            elif option and not each.startswith("-"):
+                yield self._hidden(option, each)
+            elif (assigned := _ASSIGNED.fullmatch(each)) and is_secret(assigned["name"]):
+                yield assigned["sign"] + self._hidden(assigned["name"], assigned["value"])
+            else:
+                yield self._text(each)
+            is_option = isinstance(each, str) and _OPTION.fullmatch(each) and is_secret(each)
+            option = each if is_option else ""
+
+    def _hidden(self, name: str, value: str) -> str:
+        return self._text(value) if is_plain(name, value) else REMOVED
+
+    def _text(self, text: str) -> str:
+        return redacted_text(text, self._secrets)

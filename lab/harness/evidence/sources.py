@@ -1,15 +1,15 @@
 """What is gathered of a lab, file by file."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
+
+from pydantic import JsonValue
 
 from lab.cluster.objects import Pod
 from lab.cluster.plugin.api import written
-from lab.harness.evidence.redaction import redacted
 from lab.harness.lab import Lab
 from lab.harness.node import NodeHandle
 from lab.harness.timeline import timeline_of
@@ -19,10 +19,10 @@ _LOG_LINES: Final = 2000
 
 @dataclass(frozen=True)
 class Source:
-    """A file of the evidence, by its path in the folder, and where its text comes from."""
+    """A file of the evidence, by its path in the folder, and where its text or JSON comes from."""
 
     file: str
-    read: Callable[[], str]
+    read: Callable[[], JsonValue]
 
 
 def sources(lab: Lab, since: datetime) -> Iterator[Source]:
@@ -50,7 +50,7 @@ def _of_pod(lab: Lab, pod: Pod) -> Iterator[Source]:
 
 
 def _of_node(node: NodeHandle, since: datetime) -> Iterator[Source]:
-    yield Source(f"plugins/{node.name}.journal.json", lambda: _json(node.reading.journal()))
+    yield Source(f"plugins/{node.name}.journal.json", lambda: written(node.reading.journal()))
     yield Source(
         f"plugins/{node.name}.state.txt", lambda: "\n".join(node.reading.overview().lines())
     )
@@ -63,17 +63,14 @@ def _inside(lab: Lab) -> str:
     return f"/api/v1/namespaces/{lab.namespace}"
 
 
-def _objects(lab: Lab, path: str) -> str:
-    return _json(redacted(lab.running.client.connection.get(path)["items"]))
+def _objects(lab: Lab, path: str) -> JsonValue:
+    items: JsonValue = lab.running.client.connection.get(path)["items"]
+    return items
 
 
 def _log(lab: Lab, pod: Pod, container: str = "") -> str:
     return lab.running.client.logs(pod, tail=_LOG_LINES, container=container)
 
 
-def _timeline(lab: Lab, pod: Pod) -> str:
-    return _json(timeline_of(lab.running, pod.namespace, pod.name, lab.clock).as_json())
-
-
-def _json(found: Any) -> str:  # noqa: ANN401 - whatever JSON is made of
-    return json.dumps(written(found), indent=1, ensure_ascii=False)
+def _timeline(lab: Lab, pod: Pod) -> JsonValue:
+    return timeline_of(lab.running, pod.namespace, pod.name, lab.clock).as_json()

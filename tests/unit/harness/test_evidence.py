@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -11,7 +11,7 @@ from lab.core.errors import NotReady
 from lab.harness import recording
 from lab.harness.evidence import collect, collecting
 from lab.harness.evidence.folder import made_for
-from lab.harness.evidence.redaction import REMOVED, redacted, redacted_text
+from lab.harness.evidence.named import REMOVED
 from lab.harness.evidence.sources import Source
 from lab.harness.lab import Lab
 from lab.harness.recording import Case, Recording
@@ -189,46 +189,3 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         "pytest --lab-evidence=/tmp/lab-evidence",
         "gpulab run --evidence /tmp/lab-evidence",
     )
-
-
-@pytest.mark.parametrize(
-    ("found", "kept"),
-    [
-        ({"name": "DB_PASSWORD", "value": "x"}, {"name": "DB_PASSWORD", "value": REMOVED}),
-        ({"name": "MODE", "value": "x"}, {"name": "MODE", "value": "x"}),
-        (
-            {"name": "API_KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
-            {"name": "API_KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
-        ),
-        ({"token": "x", "phase": "Running"}, {"token": REMOVED, "phase": "Running"}),
-        ({"metadata": {"managedFields": [1], "name": "p"}}, {"metadata": {"name": "p"}}),
-        (
-            {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
-            {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": REMOVED}},
-        ),
-        ([{"secretName": "s"}], [{"secretName": "s"}]),
-    ],
-)
-def test_values_with_secret_names_are_removed(found: Any, kept: Any) -> None:  # noqa: ANN401 - JSON
-    """Whatever else an object has stays, but for what only machines read."""
-    assert redacted(found) == kept
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Authorization: Bearer abcdefghijklmnop0123",
-        "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl",
-    ],
-)
-def test_what_looks_like_a_token_is_removed(text: str) -> None:
-    """A bearer token, and a JSON Web Token, in any text."""
-    kept = redacted_text(f"before {text} after", ())
-    assert kept.endswith(f"{REMOVED} after")
-    assert "0123" not in kept
-    assert "eyJ" not in kept
-
-
-def test_ordinary_text_is_kept() -> None:
-    """A secret that is empty is in every text."""
-    assert redacted_text("token bucket, bearer of news", ("",)) == "token bucket, bearer of news"
