@@ -1,6 +1,5 @@
 """What came of the tests of a run, in files that a report is made of."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from lab.core.errors import UsageError
 from lab.core.language import Language
+from lab.harness.keeping import keep
 
 Verdict = Literal["passed", "failed", "skipped"]
 _FILE: Final = "result.json"
@@ -47,9 +47,7 @@ class Result:
 
     def write(self, folder: Path) -> None:
         """Write it into a folder; raises `OSError`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(self.as_json(), indent=1, ensure_ascii=False)
-        (folder / _FILE).write_text(f"{text}\n", encoding="utf-8")
+        keep(folder / _FILE, self.as_json())
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Gathers the evidence of a test that has failed, before its pods and its lab go."""
 
-import json
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,9 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from pydantic import JsonValue
+
 from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.evidence.redaction import redacted_json
 from lab.harness.evidence.sources import Source, sources
+from lab.harness.keeping import keep
 from lab.harness.lab import Lab
 
 _FAILURE: Final = "failure.txt"
@@ -54,17 +56,14 @@ def _write(
             told = f"{source.file}: {type(error).__name__}: {error}"
             missing.append(redacted_json(told, secrets))
             continue
-        kept = redacted_json(content, secrets)
-        text = kept if isinstance(kept, str) else json.dumps(kept, indent=1, ensure_ascii=False)
-        _write_one(folder / source.file, text)
+        _write_one(folder / source.file, redacted_json(content, secrets))
         written.append(source.file)
     return tuple(written), tuple(missing)
 
 
-def _write_one(file: Path, text: str) -> None:
+def _write_one(file: Path, content: JsonValue) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{text}\n", encoding="utf-8")
+        keep(file, content)
     except OSError as error:
         raise unwritable(file, error) from error
 

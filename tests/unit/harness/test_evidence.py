@@ -1,5 +1,6 @@
 """What is kept of a test that has failed: all that can be had, and no secret."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,6 +88,21 @@ def test_what_can_be_had_is_written(tmp_path: Path) -> None:
     assert kept.folder == tmp_path / "tests-test_x.py-test_y-a-b-9f95caf7"
     assert kept.files == ("failure.txt", "look.sh", "pods.json", "plugins/w.log")
     assert (kept.folder / "failure.txt").read_text() == "it failed\n"
+
+
+def test_what_is_no_character_is_written_as_an_escape(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file's name may be any bytes, and stands in what is said of it: text, JSON, the failure."""
+    found = (
+        Source("w.log", lambda: "no \udcff"),
+        Source("pods.json", lambda: [{"a": "no \udcff"}]),
+    )
+    monkeypatch.setattr(collecting, "sources", lambda lab, since: found)  # noqa: ARG005
+    folder = collect(a_lab(), "test", "no \udcff", SINCE, tmp_path).folder
+    assert (folder / "failure.txt").read_text(encoding="utf-8") == "no \\udcff\n"
+    assert (folder / "w.log").read_text(encoding="utf-8") == "no \\udcff\n"
+    assert json.loads((folder / "pods.json").read_bytes()) == [{"a": "no \\udcff"}]
 
 
 @pytest.mark.usefixtures("gathered")

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,32 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     found = results_in(tmp_path)
     assert [each.result for each in found] == [earlier, FIRST]
     assert found[1].folder == tmp_path / "001-oversubscription"
+
+
+def test_what_is_no_character_is_read_again_as_an_escape(tmp_path: Path) -> None:
+    """The name of a file that is no UTF-8 is in a failure, an ID and an option."""
+    odd = replace(FIRST, test="t.py::x[\udcff]", report="no \udcff", options=("--name", "\udc80"))
+    odd.write(tmp_path / "x")
+    (found,) = results_in(tmp_path)
+    assert found.result.test == "t.py::x[\\udcff]"
+    assert found.result.report == "no \\udcff"
+    assert found.result.options == ("--name", "\\udc80")
+
+
+def test_a_result_that_cannot_be_written_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of it would keep the run from having a report."""
+    FIRST.write(tmp_path / "x")
+
+    def full(_file: int, _mode: int) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fchmod", full)
+    with pytest.raises(OSError, match="No space left"):
+        replace(FIRST, report="other").write(tmp_path / "x")
+    assert [each.result for each in results_in(tmp_path)] == [FIRST]
+    assert [each.name for each in (tmp_path / "x").iterdir()] == ["result.json"]
 
 
 def test_what_earlier_runs_have_left_is_not_the_newest_run(tmp_path: Path) -> None:
