@@ -18,8 +18,18 @@ def commands(results: Iterable[Result]) -> Iterator[str]:
     """
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for each in results:
-        program = "pytest" if "::" in each.test else "gpulab run"
-        name = each.test if program == "pytest" else _NUMBER.sub("", each.test)
+        program, name = _named(each.test)
         found.setdefault((program, each.options), []).append(name)
     for (program, options), names in sorted(found.items()):
-        yield f"{program} {shlex.join((*dict.fromkeys(names), *options))}"
+        once = dict.fromkeys(names)
+        behind = any(name.startswith("-") for name in once)
+        words = (*options, "--", *once) if behind else (*once, *options)
+        yield f"{program} {shlex.join(words)}"
+
+
+def _named(test: str) -> tuple[str, str]:
+    """Return the program that a test is of, and what it is called there."""
+    if "::" not in test:
+        return "gpulab run", _NUMBER.sub("", test)
+    # Behind `--` pytest takes options all the same, and behind `@` a file of arguments.
+    return "pytest", f"./{test}" if test.startswith(("-", "@")) else test

@@ -93,6 +93,8 @@ def test_markup_and_numbers_are_left_alone() -> None:
             ["001-a", "t.py::x", "t.py::y"],
             ["gpulab run a --name 'my lab'", "pytest t.py::x t.py::y --name 'my lab'"],
         ),
+        (["001---help", "b"], ["gpulab run --name 'my lab' -- --help b"]),
+        (["-x.py::y", "@x::y"], ["pytest ./-x.py::y ./@x::y --name 'my lab'"]),
         (["001-$(rm -r x)"], ["gpulab run '$(rm -r x)' --name 'my lab'"]),
         ([], []),
     ],
