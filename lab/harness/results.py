@@ -1,19 +1,54 @@
 """What came of the tests of a run, in files that a report is made of."""
 
-from collections.abc import Mapping, Sequence
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    AwareDatetime,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
 
 from lab.core.errors import UsageError
+from lab.core.fleet.findings import dotted, shown
 from lab.core.language import Language
 from lab.harness.keeping import keep
 
 Verdict = Literal["passed", "failed", "skipped"]
 _FILE: Final = "result.json"
+#: A clock may be years from the machine's, and a test last for days; beyond that nothing is told.
+_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime(3000, 1, 1, tzinfo=UTC)
+_MOST_SECONDS: Final = 1e9
+_MOST_BYTES: Final = 64 * 1024 * 1024
+_MOST_NAME_BYTES: Final = 255
+_MOST_PROBLEMS: Final = 5
+
+
+def _below_the_folder(file: str) -> str:
+    for part in file.split("/"):
+        if part in ("", ".", "..") or "\0" in part or len(part.encode()) > _MOST_NAME_BYTES:
+            raise PydanticCustomError(
+                "file",
+                "Should be the path of a file below the test's folder, of names that a file may "
+                "have",
+            )
+    return file
+
+
+_Started = Annotated[AwareDatetime, Field(ge=_FIRST, lt=_LAST)]
+_Seconds = Annotated[float, AllowInfNan(allow_inf_nan=False), Field(ge=0, le=_MOST_SECONDS)]
+_Evidence = Annotated[str, AfterValidator(_below_the_folder)]
 
 
 @dataclass(frozen=True)
@@ -29,15 +64,15 @@ class Result:
     run: str
     test: str
     verdict: Verdict
-    started: datetime
-    seconds: float
+    started: _Started
+    seconds: _Seconds
     titles: Mapping[Language, str]
     section: str
     backend: str
     kubernetes: str
     report: str = ""
     timelines: tuple[JsonValue, ...] = ()
-    files: tuple[str, ...] = ()
+    files: tuple[_Evidence, ...] = ()
     missing: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
 
@@ -74,21 +109,75 @@ def results_in(root: Path) -> tuple[Found, ...]:
     """
     adapter = TypeAdapter(Result)
     found = []
-    for file in root.glob(f"*/{_FILE}"):
+    for file in _files(root):
         try:
-            found.append(Found(file.parent, adapter.validate_json(file.read_bytes())))
-        except (OSError, ValidationError) as error:
-            raise UsageError(
-                "a result of a test cannot be read",
-                where=str(file),
-                seen=str(error),
-                remedy="remove it, or run the test again",
-            ) from error
-    if not found:
-        raise UsageError(
-            "there are no results of tests",
-            where=str(root),
-            remedy="run tests or scenarios, or name the folder that they were told to write to",
-            commands=("gpulab run --evidence lab-evidence",),
-        )
+            found.append(Found(file.parent, adapter.validate_json(_content(file))))
+        except OSError as error:
+            raise _unreadable(file, error.strerror or str(error)) from error
+        except ValidationError as error:
+            raise _unreadable(file, "\n".join(_problems(error))) from error
     return tuple(sorted(found, key=lambda each: each.result.started))
+
+
+def _files(root: Path) -> Sequence[Path]:
+    try:
+        folders = sorted(root.iterdir())
+    except OSError as error:
+        raise _no_results(root, error.strerror or str(error)) from error
+    if os.path.lexists(root / _FILE):
+        raise UsageError(
+            "the folder is that of one test, and a report is of a run",
+            where=str(root),
+            remedy="name the folder that it is in",
+            commands=(shlex.join(("gpulab", "report", str(root.absolute().parent))),),
+        )
+    files = [folder / _FILE for folder in folders if os.path.lexists(folder / _FILE)]
+    if not files:
+        empty = f"no folder with a {_FILE} is in it" if folders else "the folder is empty"
+        raise _no_results(root, empty)
+    return files
+
+
+def _content(file: Path) -> bytes:
+    # A pipe would never end.
+    if file.exists() and not file.is_file():
+        raise OSError("it is not a file")
+    with file.open("rb") as stream:
+        content = stream.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise OSError(f"it has more than {_MOST_BYTES // 1024**2} MiB, and a result has not")
+    return content
+
+
+def _problems(error: ValidationError) -> Iterator[str]:
+    """Yield what is wrong: which key, the rule, and what is there."""
+    problems = error.errors(include_url=False)
+    for each in problems[:_MOST_PROBLEMS]:
+        told = [dotted(each["loc"])] if each["loc"] else []
+        if each["loc"] and each["type"] != "missing":
+            told += [each["msg"], shown(each["input"])]
+        else:
+            told.append(each["msg"])
+        yield ": ".join(told)
+    if len(problems) > _MOST_PROBLEMS:
+        yield f"and {len(problems) - _MOST_PROBLEMS} more"
+
+
+def _unreadable(file: Path, seen: str) -> UsageError:
+    return UsageError(
+        "a result of a test cannot be read",
+        where=str(file),
+        seen=seen,
+        remedy="remove its folder, or run the test again",
+        commands=(shlex.join(("rm", "-r", str(file.parent))),),
+    )
+
+
+def _no_results(root: Path, seen: str) -> UsageError:
+    return UsageError(
+        "there are no results of tests",
+        where=str(root),
+        seen=seen,
+        remedy="run tests or scenarios, or name the folder that they were told to write to",
+        commands=("gpulab run --evidence lab-evidence",),
+    )

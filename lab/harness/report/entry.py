@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import fsencode
 from os.path import relpath
 from pathlib import Path
 from urllib.parse import quote
@@ -68,7 +69,7 @@ class Entry:
             result=result,
             title=result.titles.get(language) or result.test,
             folder=folder,
-            link=quote(folder),
+            link=_link(found.folder, home),
             again=tuple(commands([result])),
             report=Excerpt.of_text(result.report),
             drawings=tuple(_drawings(found, language)),
@@ -107,18 +108,25 @@ def _drawing(timeline: Timeline, language: Language) -> Drawing:
 def _exhibits(found: Found, home: Path) -> Iterator[Exhibit]:
     for file in found.result.files:
         path = found.folder / file
-        link = quote(relpath(path, home))
-        # A name or a link that leads elsewhere would show files that are nobody's evidence.
-        if not path.resolve().is_relative_to(found.folder.resolve()):
-            yield Exhibit(file, "", Excerpt(""), "not in the folder of the test")
-        elif path.exists() and not path.is_file():
-            yield Exhibit(file, "", Excerpt(""), "not a file")
+        try:
+            said = _said(path, found.folder)
+        # Python up to 3.12 has its own error for a link that leads to itself.
+        except (OSError, RuntimeError) as error:
+            problem = getattr(error, "strerror", None) or str(error)
+            yield Exhibit(file, "", Excerpt(""), problem)
         else:
-            yield _exhibit(path, file, link)
+            yield Exhibit(file, _link(path, home), said)
 
 
-def _exhibit(path: Path, file: str, link: str) -> Exhibit:
-    try:
-        return Exhibit(file, link, Excerpt.of_file(path))
-    except OSError as error:
-        return Exhibit(file, "", Excerpt(""), error.strerror or str(error))
+def _said(path: Path, folder: Path) -> Excerpt:
+    # A link that leads elsewhere would show files that are nobody's evidence.
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise OSError("not in the folder of the test")
+    if path.exists() and not path.is_file():
+        raise OSError("not a file")
+    return Excerpt.of_file(path)
+
+
+def _link(path: Path, home: Path) -> str:
+    """Return where a browser finds it from a page in the folder `home`: a name may be any bytes."""
+    return quote(fsencode(relpath(path, home)))

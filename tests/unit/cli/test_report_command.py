@@ -70,6 +70,7 @@ def test_folder_without_results_is_code_2(tmp_path: Path, capsys: Output) -> Non
     assert capsys.readouterr().err == (
         "error: there are no results of tests\n"
         f"  where: {tmp_path / 'none'}\n"
+        "  seen:  No such file or directory\n"
         "  next:  run tests or scenarios, or name the folder that they were told to write to\n"
         "         $ gpulab run --evidence lab-evidence\n"
     )

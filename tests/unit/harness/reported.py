@@ -55,7 +55,6 @@ def failed() -> Result:
             "plugins/w.log",
             BIG,
             "gone.log",
-            "../other/secret",
             f"{LONG_WORD[:200]}.log",
         ),
         missing=("kubelets/w.log: ApiFailed: gone",),

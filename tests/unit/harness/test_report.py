@@ -1,7 +1,9 @@
 """The page of a run, read as the HTML that it is."""
 
+import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -126,9 +128,8 @@ def test_run_in_which_nothing_failed_has_no_such_part(tmp_path: Path) -> None:
 
 
 def test_evidence_that_cannot_be_shown_is_told(text: str) -> None:
-    """One that is gone, one that would be somebody else's, and what could not be had at all."""
+    """One that is gone, and what could not be had at all."""
     assert "<code>gone.log</code>: cannot be shown: No such file or directory" in text
-    assert "<code>../other/secret</code>: cannot be shown: not in the folder of the test" in text
     assert "kubelets/w.log: ApiFailed: gone" in text
 
 
@@ -139,9 +140,24 @@ def test_link_and_pipe_among_the_evidence_are_not_followed(tmp_path: Path) -> No
     (folder / "pods.json").symlink_to("/etc/hostname")
     (folder / BIG).unlink()
     (folder / BIG).mkdir()
+    (folder / "gone.log").symlink_to("gone.log")
     text = page(results_in(tmp_path), "en", tmp_path)
     assert "<code>pods.json</code>: cannot be shown: not in the folder of the test" in text
     assert f"<code>{BIG}</code>: cannot be shown: not a file" in text
+    assert re.search(
+        r"<code>gone.log</code>: cannot be shown: (Symlink loop|Too many levels)", text
+    )
+
+
+def test_link_to_a_folder_whose_name_is_no_text_leads_there(tmp_path: Path) -> None:
+    """A file system takes any bytes."""
+    folder = tmp_path / os.fsdecode(b"\xff")
+    passed().write(folder)
+    text = page(results_in(tmp_path), "en", tmp_path)
+    assert text.encode()
+    failed_there = replace(passed(), files=("a.log",))
+    text = page([Found(folder, failed_there)], "en", tmp_path)
+    assert 'href="%FF/"' in text
 
 
 def test_long_log_is_cut_and_its_whole_is_named(text: str) -> None:

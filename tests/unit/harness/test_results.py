@@ -1,5 +1,6 @@
 """Results of tests, written and read again."""
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from errno import ENOSPC
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import UsageError
+from lab.harness.keeping import keep
 from lab.harness.results import Result, newest_run, results_in
 
 FIRST = Result(
@@ -76,21 +78,117 @@ def test_what_earlier_runs_have_left_is_not_the_newest_run(tmp_path: Path) -> No
     assert [each.result.test for each in newest] == ["a-run-0", "a-run-20"]
 
 
-def test_no_results_are_told(tmp_path: Path) -> None:
-    """With the command that makes some."""
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("none", "No such file or directory"),
+        ("file", "Not a directory"),
+        ("loop", "Too many levels of symbolic links"),
+        ("empty", "the folder is empty"),
+        ("other", "no folder with a result.json is in it"),
+        ("x" * 5000, "File name too long"),
+    ],
+)
+def test_no_results_are_told(tmp_path: Path, name: str, seen: str) -> None:
+    """With what is there instead, and the command that makes some."""
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other" / "x").mkdir(parents=True)
     with pytest.raises(UsageError) as raised:
-        results_in(tmp_path)
+        results_in(tmp_path / name)
     assert raised.value.what == "there are no results of tests"
-    assert raised.value.where == str(tmp_path)
+    assert raised.value.where == str(tmp_path / name)
+    assert raised.value.seen == seen
+    assert raised.value.commands == ("gpulab run --evidence lab-evidence",)
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"test": "x"}', '{"test": 1}', "\xff"])
-def test_a_file_that_is_no_result_is_told(tmp_path: Path, text: str) -> None:
+def test_the_folder_of_one_test_is_told(tmp_path: Path) -> None:
+    """Of whose failure its path is printed; the command has the folder above it."""
+    FIRST.write(tmp_path / "a run" / "x")
+    with pytest.raises(UsageError) as raised:
+        results_in(tmp_path / "a run" / "x")
+    assert raised.value.what == "the folder is that of one test, and a report is of a run"
+    assert raised.value.commands == (f"gpulab report '{tmp_path}/a run'",)
+
+
+def refused(root: Path) -> UsageError:
+    """Return the error of a folder in which the result of the test x cannot be read."""
+    with pytest.raises(UsageError) as raised:
+        results_in(root)
+    assert raised.value.what == "a result of a test cannot be read"
+    assert raised.value.where == str(root / "x" / "result.json")
+    assert raised.value.commands == (f"rm -r {root}/x",)
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("", "Invalid JSON: EOF while parsing a value"),
+        ("\xff", "Invalid JSON: expected value at line 1"),
+        ("[" * 100_000, "Invalid JSON: recursion limit exceeded"),
+        ('"\\ud800"', "Invalid JSON: "),
+        ('{"test": "x"}', "run: Field required"),
+    ],
+)
+def test_a_file_that_is_no_result_is_told(tmp_path: Path, text: str, seen: str) -> None:
     """By its path, and what is wrong with it."""
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "result.json").write_text(text, encoding="latin-1")
-    with pytest.raises(UsageError) as raised:
-        results_in(tmp_path)
-    assert raised.value.what == "a result of a test cannot be read"
-    assert raised.value.where == str(tmp_path / "x" / "result.json")
-    assert raised.value.seen
+    assert refused(tmp_path).seen.startswith(seen)
+
+
+PATH = "Should be the path of a file below the test's folder, of names that a file may have"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "seen"),
+    [
+        ("started", "2026-12-01T12:00:00", "Input should have timezone info"),
+        ("started", "0001-01-01T00:00:00+14:00", "greater than or equal to 1970-01-01"),
+        ("started", "9999-12-31T23:59:59-12:00", "less than 3000-01-01"),
+        ("seconds", float("nan"), "Input should be a finite number"),
+        ("seconds", 1e300, "less than or equal to 1000000000"),
+        ("seconds", -1, "greater than or equal to 0"),
+        ("verdict", "fine", "Input should be 'passed', 'failed' or 'skipped'"),
+        ("titles", {"fr": "x"}, "Input should be 'en' or 'zh'"),
+        ("files", ["/etc/passwd"], PATH),
+        ("files", ["../x"], PATH),
+        ("files", ["a/../../x"], PATH),
+        ("files", [""], PATH),
+        ("files", ["a\0b"], PATH),
+        ("files", ["x" * 5000], PATH),
+    ],
+)
+def test_a_value_that_no_run_writes_is_told(
+    tmp_path: Path, key: str, value: object, seen: str
+) -> None:
+    """By its key and the rule that it breaks, with what is there, on a line that can be read."""
+    keep(tmp_path / "x" / "result.json", {**FIRST.as_json(), key: value})
+    (line,) = refused(tmp_path).seen.splitlines()
+    assert line.startswith(key)
+    assert seen in line
+    assert len(line) < 250
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    """A pipe would never end."""
+    (tmp_path / "x").mkdir()
+    os.mkfifo(tmp_path / "x" / "result.json")
+    assert refused(tmp_path).seen == "it is not a file"
+
+
+def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:
+    """As the system says it."""
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "result.json").symlink_to("result.json")
+    assert refused(tmp_path).seen == "Too many levels of symbolic links"
+
+
+def test_a_file_that_is_too_large_is_told(tmp_path: Path) -> None:
+    """Without reading all of it."""
+    (tmp_path / "x").mkdir()
+    with (tmp_path / "x" / "result.json").open("wb") as file:
+        file.truncate(2**40)
+    assert refused(tmp_path).seen == "it has more than 64 MiB, and a result has not"
