@@ -142,11 +142,10 @@ def print_report(report: "Report", output: str) -> None:
     click.echo(as_wide_as_needed(table))
     for each in (*report.of(Verdict.FAILED), *report.of(Verdict.UNDECIDED)):
         click.echo(f"\n{_MARKS[each.verdict]} {each.rule.id}: {each.rule.title}")
-        for label, text in (
-            ("seen", each.seen),
-            ("why", each.rule.why),
-            ("read", each.rule.source),
-        ):
+        lines = [("seen", each.seen)]
+        if each.verdict is Verdict.FAILED:
+            lines += [("why", each.rule.why), ("read", each.rule.source)]
+        for label, text in lines:
             click.echo(f"  {label + ':':<6}" + printable(text).replace("\n", "\n        "))
     counts = [
         f"{number} {each.value.replace('-', ' ')}"

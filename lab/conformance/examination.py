@@ -1,6 +1,7 @@
 """All checks on one plugin, one after the other."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -18,6 +19,7 @@ from lab.host.processes import Processes
 
 #: Not where `TMPDIR` says: the path of a socket may not be long.
 _PLACE: Final = "/tmp"  # noqa: S108 - the folder in it is made for its user alone
+_ILL: Final = frozenset({Verdict.FAILED, Verdict.UNDECIDED})
 
 
 def examine(
@@ -34,6 +36,7 @@ def examine(
     """
     with (
         TemporaryDirectory(prefix="gpulab-", dir=_PLACE) as work,
+        suppress(NotWell),
         progress.step("Try the plugin") as step,
     ):
         trial = Trial(command, Path(work), limits=limits, processes=Processes(), resource=resource)
@@ -41,7 +44,18 @@ def examine(
             found, problem = results(trial, checks, step)
         finally:
             trial.close()
+        refuse(found, problem)
     return Report(command.argv, trial.resource, tuple(trial.resources()), found, problem=problem)
+
+
+class NotWell(Exception):
+    """Ends a step as one that has failed; there is a report all the same."""
+
+
+def refuse(found: Iterable[Result], problem: LabError | None) -> None:
+    """Raise `NotWell` where something failed or is undecided, or there is a problem."""
+    if problem or any(each.verdict in _ILL for each in found):
+        raise NotWell
 
 
 def results(
@@ -60,7 +74,7 @@ def results(
             continue
         step.update(each.rule.title)
         found[each.rule.id] = result = _result(each, tried, found)
-        if result.verdict in {Verdict.FAILED, Verdict.UNDECIDED}:
+        if result.verdict in _ILL:
             lost = _renewed(tried)
     return tuple(found.values()), lost
 

@@ -1,9 +1,10 @@
 """All checks on the plugin of an image, on one node of a lab."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from lab.conformance.check import Result
-from lab.conformance.examination import results
+from lab.conformance.examination import NotWell, refuse, results
 from lab.conformance.in_cluster.checks import IN_CLUSTER
 from lab.conformance.in_cluster.clearing import Clearing
 from lab.conformance.in_cluster.image import provide
@@ -46,8 +47,9 @@ def examine_image(  # noqa: PLR0913 - each is an option of the command
             resource=resource,
             seconds=seconds,
         )
-        with site.progress.step(f"Try the plugin on {node.title}") as step:
+        with suppress(NotWell), site.progress.step(f"Try the plugin on {node.title}") as step:
             found, problem = results_of(trial, step)
+            refuse(found, problem)
     resources = (trial.resource,) if trial.count else ()
     return Report(tuple(command), trial.resource, resources, found, image, problem)
 

@@ -131,7 +131,7 @@ def test_what_could_not_be_decided_is_no_success(
     assert run(COMMAND) == ExitCode.CHECK_FAILED
     out, err = capsys.readouterr()
     assert "\n?  torn   does torn   the engine is gone\n" in out
-    assert "\n? torn: does torn\n  seen: the engine is gone\n" in out
+    assert "\n? torn: does torn\n  seen: the engine is gone\n\n" in out
     assert out.endswith("a.b/c: 1 passed, 0 failed, 0 not applicable, 1 undecided\n")
     assert err.splitlines() == [
         "error: 1 of 2 checks could not be decided: torn",

@@ -275,6 +275,23 @@ def test_a_check_ends_in_a_verdict(
     assert report.results[1:] == (Result(report.results[1].rule, verdict, seen),)
 
 
+@pytest.mark.parametrize(
+    ("make", "step"),
+    [
+        (lambda _: "well", "done"),
+        (raising(NotApplicable("nothing there")), "done"),
+        (raising(Failed("ill")), "failed"),
+        (raising(CheckFailed("torn")), "failed"),
+    ],
+)
+def test_the_step_ends_as_the_trial_did(
+    make: Callable[[Trial], str], step: str, examined: Examine, said: list[str]
+) -> None:
+    """A tick above a report of failures would be wrong."""
+    assert examined(made("own", make)).problem is None
+    assert said == [f"{step}: Try the plugin"]
+
+
 def test_an_error_of_the_lab_is_a_verdict_of_one_check(examined: Examine) -> None:
     """Whatever the others have found is told as well."""
     torn = CheckFailed("the engine refused", seen="no space")
