@@ -255,6 +255,21 @@ def test_an_interruption_removes_everything_all_the_same() -> None:
     assert (cluster.found, cluster.is_wanted) == ([], False)
 
 
+def test_a_removal_that_is_interrupted_removes_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is privileged; what it was that ended the removal is told."""
+    cluster = FakeCluster()
+    trial = trial_in(cluster)
+    trial.deploy()
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted("interrupted")
+
+    monkeypatch.setattr(Clearing, "remove_users", interrupt)
+    with pytest.raises(Interrupted):
+        trial.close()
+    assert (cluster.found, cluster.is_wanted) == ([], False)
+
+
 def test_a_plugin_without_a_pod_cannot_be_replaced() -> None:
     """Whoever has taken it away."""
     trial = trial_in(FakeCluster())
