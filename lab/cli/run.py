@@ -4,20 +4,18 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from lab.cli.options import cluster_options, name_option, output_option
+from lab.core.deadlines import DEVICES_SECONDS
 
 if TYPE_CHECKING:
     from lab.core.errors import LabError
     from lab.harness.scenario import Scenario
     from lab.harness.series import Ended
     from lab.install.order import Order
-
-#: How long devices may take to come, on a lab that is made for the run.
-_DEVICES_SECONDS: Final = 180.0
 
 
 @click.command()
@@ -80,7 +78,7 @@ def run(  # noqa: PLR0913, PLR0917 - one per option
         Fleet.default(),
         kind_config=None,
         node_image=node_image,
-        timeout=_DEVICES_SECONDS,
+        timeout=DEVICES_SECONDS,
         backend=backend or "auto",
         workers=max((fleet_of(each).workers() for each in found), default=0),
         kubeconfig=kubeconfig,

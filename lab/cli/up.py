@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import click
 
 from lab.cli.options import cluster_options, finite, name_option, output_option
+from lab.core.deadlines import DEVICES_SECONDS
 
 if TYPE_CHECKING:
     from lab.core.fleet import Fleet
@@ -49,7 +50,7 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
     "--timeout",
     type=click.FloatRange(min=1),
     callback=finite,
-    default=180,
+    default=DEVICES_SECONDS,
     show_default=True,
     help="How many seconds to wait for the devices.",
 )

@@ -22,8 +22,9 @@ Ability = Literal[
     "kubelet_journal",
 ]
 ABILITIES: Final[tuple[Ability, ...]] = get_args(Ability)
+KUBELET_DIR: Final = "/var/lib/kubelet"
 #: Fixed in the kubelet (Kubernetes, kubelet/pkg/apis/deviceplugin/v1beta1/constants.go).
-DEVICE_PLUGIN_DIR: Final = "/var/lib/kubelet/device-plugins"
+DEVICE_PLUGIN_DIR: Final = f"{KUBELET_DIR}/device-plugins"
 #: What the device manager has written down (Kubernetes, pkg/kubelet/cm/devicemanager/manager.go).
 CHECKPOINT: Final = f"{DEVICE_PLUGIN_DIR}/kubelet_internal_checkpoint"
 LOSE_CHECKPOINT: Final = ("rm", CHECKPOINT)

@@ -7,11 +7,11 @@ from typing import Final
 import yaml
 from pydantic import JsonValue
 
-from lab.cluster.access import NodeAccess
+from lab.cluster.access import KUBELET_DIR, NodeAccess
 from lab.core.errors import NotReady
 
 #: Where kubeadm has the kubelet look (cmd/kubeadm/app/constants: KubeletConfigurationFileName).
-FILE: Final = "/var/lib/kubelet/config.yaml"
+FILE: Final = f"{KUBELET_DIR}/config.yaml"
 #: A kubelet that starts meanwhile finds the old file or the new one, and no half of one.
 _REPLACE: Final = 'printf %s "$1" > "$0.new" && mv "$0.new" "$0"'
 

@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from lab.cluster.access import DEVICE_PLUGIN_DIR
 from lab.core.errors import NotReady
 from lab.host.processes import Processes, pasteable
 
-FIXED_FOLDER: Final = "/var/lib/kubelet/device-plugins"
+FIXED_FOLDER: Final = DEVICE_PLUGIN_DIR
 _TOLD: Final = (
     "tell the plugin the folder: write {dir} into its command, or name a variable with "
     "--dir-variable; or run this as root, on Linux"

@@ -1,6 +1,7 @@
 """The exit codes of `gpulab`, frozen: scripts and CI rely on them."""
 
 from enum import IntEnum
+from typing import Final
 
 
 class ExitCode(IntEnum):
@@ -18,3 +19,7 @@ class ExitCode(IntEnum):
     TIMED_OUT = 4
     #: Ctrl-C or SIGTERM.
     INTERRUPTED = 130
+
+
+#: Of a process that SIGKILL has ended, as shells and container runtimes tell it.
+KILLED: Final = 137

@@ -6,11 +6,13 @@ What is returned is the API's own JSON: what is missing here can be added to it.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from lab.images.node.versions import BUSYBOX_TAG
+
 Manifest = dict[str, Any]
 Amounts = Mapping[str, int | str]
 
 #: Has a shell, and is in the lab's node image.
-IMAGE: Final = "busybox:1.36"
+IMAGE: Final = f"busybox:{BUSYBOX_TAG}"
 #: Prints the IDs of the devices that a container was given, and stays.
 SHOW_DEVICES: Final = "echo $GPULAB_VISIBLE_DEVICES; exec sleep 86400"
 

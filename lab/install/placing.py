@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from fake_plugin.fleet.notices import notices_of
 from lab.cluster.objects import Node
 from lab.cluster.record import RecordDamaged
+from lab.core.deadlines import DEVICES_SECONDS
 from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet, dump_fleet, held_back, holdings
 from lab.core.progress import Progress
@@ -16,8 +17,6 @@ from lab.install.rollout import wanted_by
 if TYPE_CHECKING:
     from lab.install.status import RunningLab
 
-#: How long devices may take to come.
-DEVICES_SECONDS: Final = 180.0
 #: How long the kubelets of a cluster that has just been made may take to register.
 _NODES_SECONDS: Final = 60.0
 

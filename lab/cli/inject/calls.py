@@ -6,6 +6,7 @@ import click
 
 from fake_plugin.faults.fault import CALLS, WRONG_ANSWERS, Call
 from lab.cli.inject.session import Duration, Session, on_nodes
+from lab.core.exit_codes import KILLED
 
 if TYPE_CHECKING:
     from lab.cluster.plugin.faults import Effect
@@ -63,7 +64,7 @@ def remove_socket(resource: str, node: tuple[str, ...], name: str, output: str) 
 @click.option(
     "--exit-code",
     type=click.IntRange(0, 255),
-    default=137,
+    default=KILLED,
     show_default=True,
     metavar="CODE",
     help="What the process ends with.",

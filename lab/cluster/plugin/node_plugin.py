@@ -16,6 +16,7 @@ from lab.cluster.plugin.metrics import Sample, samples
 from lab.cluster.plugin.overview import Cleared, Facts, Overview
 from lab.cluster.plugin.rules import Rule, RuleRemoved, Rules, require_id
 from lab.cluster.plugin.sockets import SocketRemoved
+from lab.core.exit_codes import KILLED
 from lab.core.fleet import wording
 
 
@@ -86,7 +87,7 @@ class NodePlugin:
         """Remove the socket of a resource from under its plugin."""
         return self.api.post("/v1/sockets/remove", SocketRemoved, {"resource": resource})
 
-    def crash(self, exit_code: int = 137) -> Crashed:
+    def crash(self, exit_code: int = KILLED) -> Crashed:
         """End the plugin's process where it stands: its sockets stay, and calls break off."""
         return self.api.post("/v1/crash", Crashed, {"exitCode": exit_code})
 

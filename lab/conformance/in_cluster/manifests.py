@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from lab.cluster.access import DEVICE_PLUGIN_DIR, KUBELET_DIR
+from lab.images.node.versions import BUSYBOX_TAG
 from lab.install.backend import Image
 
 NAMESPACE: Final = "kube-system"
@@ -11,11 +13,11 @@ PLUGIN_SELECTOR: Final = f"app={NAME}"
 USERS_NAMESPACE: Final = "default"
 USERS_SELECTOR: Final = f"app={NAME}-user"
 #: Has a shell, and is in the lab's node image.
-_USERS_IMAGE: Final = "busybox:1.36"
+_USERS_IMAGE: Final = f"busybox:{BUSYBOX_TAG}"
 #: Where plugins are, and where those of Kubernetes' own library have to be.
 _FOLDERS: Final = {
-    "device-plugins": "/var/lib/kubelet/device-plugins",
-    "plugins-registry": "/var/lib/kubelet/plugins_registry",
+    "device-plugins": DEVICE_PLUGIN_DIR,
+    "plugins-registry": f"{KUBELET_DIR}/plugins_registry",
 }
 
 Manifest = dict[str, Any]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lab.core.deadlines import DEVICES_SECONDS
 from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
 from lab.install.choice import refuse_contradiction, refuse_making
@@ -16,8 +17,6 @@ from lab.install.order import Order
 if TYPE_CHECKING:
     from lab.harness.pytest_plugin.options import Settings
 
-#: How long devices may take to come.
-_DEVICES_SECONDS: Final = 180.0
 _FIXTURE: Final = "the fixture lab_kubeconfig"
 _LEAVE_OUT: Final = "leave out the one or the other"
 
@@ -33,7 +32,7 @@ def order_of(settings: "Settings", workers: int = 0) -> Order:
         Fleet.default(),
         kind_config=None,
         node_image=settings.node_image,
-        timeout=_DEVICES_SECONDS,
+        timeout=DEVICES_SECONDS,
         backend=settings.backend,
         workers=workers,
         kubeconfig=settings.kubeconfig,

@@ -273,9 +273,11 @@ def test_evidence_that_cannot_be_written_is_told_first(
     ],
 )
 def test_a_lab_that_a_run_has_is_left_to_it(
-    labs: Labs, capsys: Output, command: tuple[str, ...]
+    labs: Labs, capsys: Output, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever others would do to it; they are told who has it."""
+    # Those that were not refused would find no Docker.
+    monkeypatch.setenv("PATH", "")
     up(labs)
     labs.acts["a"] = [lambda: labs.told.append(f"exit {run([*command, '--name', 't'])}")]
     assert run(["run", "a", "--name", "t"]) == 0
