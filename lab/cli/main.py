@@ -17,6 +17,7 @@ from lab.cli import signals
 from lab.cli.program import to_paste
 from lab.core.errors import Interrupted, LabError
 from lab.core.exit_codes import ExitCode
+from lab.core.visible import visible
 
 #: Name of each command: where it is, and its line in `gpulab --help`.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
@@ -105,7 +106,7 @@ def _exit_code_of(error: BaseException) -> int:
         case Interrupted() | KeyboardInterrupt():
             click.echo(str(error) or "interrupted", err=True)
         case LabError():
-            click.echo(to_paste(f"error: {error.render()}"), err=True)
+            click.echo(to_paste(visible(f"error: {error.render()}")), err=True)
         case click.ClickException():
             error.show()
         case BrokenPipeError():

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from os import fsencode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -48,7 +49,8 @@ def report(
     left_out = len(found) - len(shown)
     text = page(shown, language, file.parent, left_out=left_out)
     write(text, file, "the page", (_ELSEWHERE,))
-    click.echo(file)
+    # A path may be any bytes, and is for programs as well.
+    click.echo(fsencode(file))
     if left_out:
         told = counted(left_out, "result")
         click.echo(f"  {told} of earlier runs left out; with them:", err=True)

@@ -1,5 +1,6 @@
 """`gpulab report`: where the page goes, and why it cannot."""
 
+import os
 import sys
 from dataclasses import replace
 from datetime import timedelta
@@ -84,6 +85,28 @@ def test_result_that_cannot_be_read_is_code_2(results: Path, capsys: Output) -> 
     assert run(["report", str(results)]) == 2
     assert f"where: {results}/002/result.json" in capsys.readouterr().err
     assert (results / "report.html").read_text() == "old"
+
+
+def test_name_that_hides_something_is_told_so_that_it_is_seen(
+    results: Path, capsys: Output
+) -> None:
+    """A terminal would act on it, or turn its line around."""
+    odd = results / os.fsdecode(b"\x1b[31m\xe2\x80\xae\xe2\x80\x8b\xff")
+    odd.mkdir()
+    (odd / "result.json").write_text("{")
+    assert run(["report", str(results)]) == 2
+    where = capsys.readouterr().err.splitlines()[1]
+    assert where == f"  where: {results}/␛[31m\\u202e\\u200b\\udcff/result.json"
+
+
+def test_folder_whose_name_is_no_text_has_a_page(
+    results: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Its path is printed as it is."""
+    odd = results.rename(results.parent / os.fsdecode(b"\xff"))
+    assert run(["report", str(odd)]) == 0
+    assert capfdbinary.readouterr().out == os.fsencode(odd) + b"/report.html\n"
+    assert (odd / "report.html").exists()
 
 
 def test_page_that_cannot_be_written_is_code_2(results: Path, capsys: Output) -> None:
