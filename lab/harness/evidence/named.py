@@ -40,15 +40,18 @@ _QUOTES: Final = ('"', "'", "`")
 _QUERY: Final = ("?", "&")
 _MARKS: Final = ".,;:!?"
 _CLOSING: Final = ")]}>"
-#: What is no secret whatever its name: a switch, a reference to a variable, a path of the system.
+#: What is no secret whatever its name: a switch, a type, a reference to a variable or to what a
+#: command prints, a path of the system.
 _PLAIN: Final = re.compile(
-    r"(?i:true|false|yes|no|on|off|null|none|nil|undefined|enabled|disabled)|"
-    r"\$\([\w.-]+\)|\$\{[^{}]*\}|<[^<>]*>|"
+    r"(?i:true|false|yes|no|on|off|null|none|nil|undefined|enabled|disabled|str|bytes)|"
+    r"\$\([\w.-]+\)?|\$\{[^{}]*\}|<[^<>]*>|"
     r"/(?:dev|etc|home|opt|proc|root|run|tmp|usr|var)/[\w./@:+-]*|"
 )
 _NUMBER: Final = re.compile(r"[+-]?\d{1,12}(?:[.,/_]\d{1,12})*[A-Za-z%]{0,3}(?:/s)?")
 #: The beginning of something with names of its own, in Go's words or as JSON.
 _STRUCTURE: Final = re.compile(r"""&[\w.]*\{|\{(?:[\s"'\\{}]|[\w.-]+:|$)|\(\*|map\[""")
+#: A line of a program, as a failure has it: a method that is called, a value that is looked up.
+_CODE: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[(\[].*")
 #: What stands behind a name in an image or an address of a network.
 _TAG_OR_PORT: Final = re.compile(
     r"v?\d+(?:\.\d+)+\S*|\d{1,5}(?:/\S*)?|(?:dev|edge|latest|main|nightly|stable)(?:@\S*)?"
@@ -121,6 +124,8 @@ def _word(text: str, name: str, at: int) -> Span | None:
     whole = found["value"]
     value = whole.rstrip(_MARKS + _CLOSING)
     if any(is_plain(name, each) for each in (whole, whole.rstrip(_MARKS), value)):
+        return None
+    if _CODE.fullmatch(value):
         return None
     return at, at + len(value)
 
