@@ -25,7 +25,7 @@ from lab.core.language import Language
 from lab.harness.keeping import keep
 
 Verdict = Literal["passed", "failed", "skipped"]
-_FILE: Final = "result.json"
+RESULT: Final = "result.json"
 #: A clock may be years from the machine's, and a test last for days; beyond that nothing is told.
 _FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(3000, 1, 1, tzinfo=UTC)
@@ -82,7 +82,7 @@ class Result:
 
     def write(self, folder: Path) -> None:
         """Write it into a folder; raises `OSError`."""
-        keep(folder / _FILE, self.as_json())
+        keep(folder / RESULT, self.as_json())
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def results_in(root: Path) -> tuple[Found, ...]:
         except OSError as error:
             raise _unreadable(file, error.strerror or str(error)) from error
         except ValidationError as error:
-            raise _unreadable(file, "\n".join(_problems(error))) from error
+            raise _unreadable(file, "\n".join(problems(error))) from error
     return tuple(sorted(found, key=lambda each: each.result.started))
 
 
@@ -124,16 +124,16 @@ def _files(root: Path) -> Sequence[Path]:
         folders = sorted(root.iterdir())
     except OSError as error:
         raise _no_results(root, error.strerror or str(error)) from error
-    if os.path.lexists(root / _FILE):
+    if os.path.lexists(root / RESULT):
         raise UsageError(
             "the folder is that of one test, and a report is of a run",
             where=str(root),
             remedy="name the folder that it is in",
             commands=(shlex.join(("gpulab", "report", str(root.absolute().parent))),),
         )
-    files = [folder / _FILE for folder in folders if os.path.lexists(folder / _FILE)]
+    files = [folder / RESULT for folder in folders if os.path.lexists(folder / RESULT)]
     if not files:
-        empty = f"no folder with a {_FILE} is in it" if folders else "the folder is empty"
+        empty = f"no folder with a {RESULT} is in it" if folders else "the folder is empty"
         raise _no_results(root, empty)
     return files
 
@@ -149,18 +149,18 @@ def _content(file: Path) -> bytes:
     return content
 
 
-def _problems(error: ValidationError) -> Iterator[str]:
+def problems(error: ValidationError) -> Iterator[str]:
     """Yield what is wrong: which key, the rule, and what is there."""
-    problems = error.errors(include_url=False)
-    for each in problems[:_MOST_PROBLEMS]:
+    found = error.errors(include_url=False)
+    for each in found[:_MOST_PROBLEMS]:
         told = [dotted(each["loc"])] if each["loc"] else []
         if each["loc"] and each["type"] != "missing":
             told += [each["msg"], shown(each["input"])]
         else:
             told.append(each["msg"])
         yield ": ".join(told)
-    if len(problems) > _MOST_PROBLEMS:
-        yield f"and {len(problems) - _MOST_PROBLEMS} more"
+    if len(found) > _MOST_PROBLEMS:
+        yield f"and {len(found) - _MOST_PROBLEMS} more"
 
 
 def _unreadable(file: Path, seen: str) -> UsageError:

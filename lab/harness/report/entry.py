@@ -8,12 +8,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from markupsafe import Markup
+from pydantic import ValidationError
 
 from lab.core.errors import UsageError
 from lab.core.language import Language
 from lab.harness.report.again import commands
 from lab.harness.report.excerpt import Excerpt
-from lab.harness.results import Found, Result
+from lab.harness.results import RESULT, Found, Result, problems
 from lab.harness.timeline import Timeline
 from lab.harness.timeline.picture import picture
 from lab.harness.timeline.stored import timeline_from
@@ -88,11 +89,11 @@ def _drawings(found: Found, language: Language) -> Iterator[Drawing]:
     for each in found.result.timelines:
         try:
             timeline = timeline_from(each)
-        except ValueError as error:
+        except ValidationError as error:
             raise UsageError(
                 "a timeline of a result cannot be read",
-                where=str(found.folder),
-                seen=str(error),
+                where=str(found.folder / RESULT),
+                seen="\n".join(problems(error)),
                 remedy="run the test again with this gpu-lab, or remove the folder",
             ) from error
         yield _drawing(timeline, language)

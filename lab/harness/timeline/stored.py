@@ -41,7 +41,7 @@ _STORED: Final = TypeAdapter(_StoredTimeline)
 
 
 def timeline_from(found: JsonValue) -> Timeline:
-    """Return the timeline whose `as_json` this is; raises `ValueError` where it is that of none."""
+    """Return the timeline whose `as_json` this is; raises `ValidationError` for that of none."""
     stored = _STORED.validate_python(found)
     return Timeline(
         stored.namespace,

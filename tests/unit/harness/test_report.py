@@ -152,12 +152,11 @@ def test_link_and_pipe_among_the_evidence_are_not_followed(tmp_path: Path) -> No
 def test_link_to_a_folder_whose_name_is_no_text_leads_there(tmp_path: Path) -> None:
     """A file system takes any bytes."""
     folder = tmp_path / os.fsdecode(b"\xff")
-    passed().write(folder)
+    replace(passed(), files=("a.log",)).write(folder)
+    (folder / "a.log").touch()
     text = page(results_in(tmp_path), "en", tmp_path)
-    assert text.encode()
-    failed_there = replace(passed(), files=("a.log",))
-    text = page([Found(folder, failed_there)], "en", tmp_path)
     assert 'href="%FF/"' in text
+    assert 'href="%FF/a.log"' in text
 
 
 def test_long_log_is_cut_and_its_whole_is_named(text: str) -> None:
@@ -206,5 +205,5 @@ def test_timeline_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as raised:
         page([found], "en", tmp_path)
     assert raised.value.what == "a timeline of a result cannot be read"
-    assert raised.value.where == str(tmp_path / "x")
-    assert "namespace" in raised.value.seen
+    assert raised.value.where == str(tmp_path / "x" / "result.json")
+    assert raised.value.seen.splitlines()[0] == "namespace: Field required"
