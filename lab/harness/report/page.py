@@ -12,9 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.core.language import Language
+from lab.core.visible import visible
 from lab.harness.report.entry import Entry
 from lab.harness.report.summary import Summary
-from lab.harness.report.visible import visible
 from lab.harness.report.words import words
 from lab.harness.results import Found
 
@@ -51,7 +51,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("lab.harness.report", _TEMPLATES),
         autoescape=True,
-        finalize=visible,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -59,6 +59,11 @@ def _environment() -> Environment:
     environment.filters["minute"] = _minute
     environment.globals["marks"] = _MARKS
     return environment
+
+
+def _shown(found: object) -> object:
+    """Return what is shown of a value: of a text that others wrote, all there is in it."""
+    return found if isinstance(found, Markup) or not isinstance(found, str) else visible(found)
 
 
 def _own(name: str) -> Markup:

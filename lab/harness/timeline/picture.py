@@ -9,6 +9,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from lab.core.language import Language
+from lab.core.visible import visible
 from lab.harness.timeline.step import Step
 from lab.harness.timeline.timeline import Timeline
 from lab.harness.timeline.width import wrapped
@@ -22,6 +23,7 @@ _LINE: Final = 17
 _COLUMNS: Final = 54
 _STRIP: Final = 30
 _RADIUS: Final = 9
+_BLANKS: Final = str.maketrans("\t\n", "  ")
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class _Drawing:
         """Return the whole."""
         self._root.set("xml:lang", "en" if self._language == "en" else "zh-CN")
         title = headline(self._timeline).text(self._language)
-        ET.SubElement(self._root, "title").text = title
+        ET.SubElement(self._root, "title").text = _on_one_line(title)
         ET.SubElement(self._root, "style").text = _STYLE
         paper = self._shape("rect", "paper", x=0, y=0, width=_WIDTH)
         self._lines(title, "title")
@@ -152,7 +154,7 @@ class _Drawing:
         self._y += 6
 
     def _lines(self, text: str, style: str) -> None:
-        for line in wrapped(_printable(text), _COLUMNS):
+        for line in wrapped(_on_one_line(text), _COLUMNS):
             self._y += _LINE
             self._shape("text", style, x=_MARGIN, y=self._y).text = line
 
@@ -163,6 +165,6 @@ class _Drawing:
         return ET.SubElement(self._root if parent is None else parent, tag, given)
 
 
-def _printable(text: str) -> str:
+def _on_one_line(text: str) -> str:
     """Return a text without what XML does not take: a message may hold anything."""
-    return "".join(each if each.isprintable() else " " for each in text)
+    return visible(text).translate(_BLANKS)

@@ -1,6 +1,7 @@
 """A timeline as a picture."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -97,6 +98,15 @@ def test_texts_are_those_of_the_timeline() -> None:
     assert "✓ 6 请求设备（Allocate）" in said
     assert "10:00:05.200 · plugin 调用记录" in said
     assert "device busy <&>" in " ".join(texts(drawn("rejected", "en")))
+
+
+def test_what_is_hidden_in_a_message_or_a_name_is_seen() -> None:
+    """XML takes no controls, and others take no room or turn a line around."""
+    state = rejected((), f"{REFUSED} \x1b\u202e\u200b\ud800\nnext")
+    timeline = replace(Timeline.of(state), pod="p\x00\u200b")
+    root = ET.fromstring(picture(timeline, "en"))  # noqa: S314 - our own
+    assert "␛\\u202e\\u200b\\ud800 next" in " ".join(texts(root))
+    assert "p␀\\u200b" in str(root.findtext(f"{SVG}title"))
 
 
 @pytest.mark.parametrize(("language", "code"), [("en", "en"), ("zh", "zh-CN")])
