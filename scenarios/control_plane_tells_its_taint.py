@@ -6,6 +6,7 @@ from lab.harness import Lab, pod, scenario
 @scenario(
     section="4.10.5",
     tags=("oversubscription", "errata"),
+    needs=("tainted_control_plane",),
     erratum=2,
     en="Of a tainted control plane the scheduler tells the taint, not that devices are missing",
     zh="控制面节点报的是污点，不是设备不足",
@@ -31,8 +32,7 @@ def control_plane_tells_its_taint(lab: Lab) -> None:
         f"Insufficient {lab.resource}": len(nodes) - len(tainted),
         "node(s) had untolerated taint(s)": len(tainted),
     }
-    # On a cluster whose control plane is no node of it, nothing is said of a taint.
-    reasons = sorted(f"{number} {reason}" for reason, number in numbers.items() if number)
+    reasons = sorted(f"{number} {reason}" for reason, number in numbers.items())
     greedy = lab.submit(pod("greedy", limits={lab.resource: 3}))
     because = f"0/{len(nodes)} nodes are available: {', '.join(reasons)}."
     lab.expect(greedy).stays_pending(because=because)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lab.cluster.access import ABILITIES, Ability
 from lab.core.language import Language
+from lab.harness.lacking import NEEDS, Need
 
 if TYPE_CHECKING:
     from lab.harness.lab import Lab
@@ -26,9 +26,9 @@ class Scenario:
     """One scenario.
 
     `section` is the chapter's, such as `4.10.5`. `fleet` is the name of a file in scenarios/fleets.
-    `needs` are what a backend must be able to do to a node. `deadline` is in seconds; `slow` says
-    that a rule of Kubernetes takes minutes of it. `erratum` is the number in the list of what the
-    chapter has wrong, 0 for none.
+    `needs` are what a backend must be able to do to a node, or what a cluster must have. `deadline`
+    is in seconds; `slow` says that a rule of Kubernetes takes minutes of it. `erratum` is the
+    number in the list of what the chapter has wrong, 0 for none.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Scenario:
     titles: Mapping[Language, str]
     reasons: Mapping[Language, str]
     tags: frozenset[str]
-    needs: frozenset[Ability]
+    needs: frozenset[Need]
     deadline: float
     slow: bool
     erratum: int
@@ -56,7 +56,7 @@ def scenario(  # noqa: PLR0913 - each is one thing to say of a scenario
     zh_why: str,
     fleet: str = "chapter",
     tags: tuple[str, ...] = (),
-    needs: tuple[Ability, ...] = (),
+    needs: tuple[Need, ...] = (),
     deadline: float = _DEADLINE_SECONDS,
     slow: bool = False,
     erratum: int = 0,
@@ -71,7 +71,7 @@ def scenario(  # noqa: PLR0913 - each is one thing to say of a scenario
         for what, text in (("a docstring", why), ("en", en), ("zh", zh), ("zh_why", zh_why)):
             if not text.strip():
                 raise ValueError(f"the scenario {body.__name__} lacks {what}")
-        unknown = set(needs).difference(ABILITIES)
+        unknown = set(needs).difference(NEEDS)
         if unknown:
             raise ValueError(f"the scenario {body.__name__} needs {', '.join(sorted(unknown))}")
         return Scenario(

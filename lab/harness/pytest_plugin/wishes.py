@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MARKER: Final = (
     "gpu_lab(fleet=..., backend=..., needs=..., titles=..., section=...): what the lab of a test "
     "is to be. `fleet` is a name, the path of a fleet file, or a Fleet; `backend` one or several "
-    "that the test holds on; `needs` what has to be possible on nodes; `titles` (by language: en, "
-    "zh) and `section` are how a report tells of the test."
+    "that the test holds on; `needs` what has to be possible on nodes, or there; `titles` (by "
+    "language: en, zh) and `section` are how a report tells of the test."
 )
 FIXTURE: Final = "gpu_lab"
 _ARGUMENTS: Final = ("fleet", "backend", "needs", "titles", "section")
@@ -65,7 +65,7 @@ def wish_of(item: pytest.Item) -> Wish:
 
 
 def _read(item: pytest.Item) -> Wish:
-    from lab.cluster.access import ABILITIES  # noqa: PLC0415 - only where a test wants a lab
+    from lab.harness.lacking import NEEDS  # noqa: PLC0415 - only where a test wants a lab
 
     said: dict[str, object] = {}
     # The nearest one last: what a class or a module says counts where the test says nothing.
@@ -80,7 +80,7 @@ def _read(item: pytest.Item) -> Wish:
         item.nodeid,
         _fleet(item, said),
         _names(item, said, "backend", BACKENDS),
-        frozenset(_names(item, said, "needs", ABILITIES)),
+        frozenset(_names(item, said, "needs", NEEDS)),
         _titles(item, said.get("titles", {})),
         str(said.get("section", "")),
     )

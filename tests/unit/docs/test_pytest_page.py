@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.cluster.access import ABILITIES
+from lab.harness.lacking import NEEDS
 from lab.harness.pytest_plugin import options, session, tested, wishes
 from tests.unit.docs.pages import page
 
@@ -14,12 +14,12 @@ PAGE = page("docs/reference/pytest.md")
 
 
 def test_every_argument_of_the_marker_has_its_row() -> None:
-    """And every ability that can be needed is named."""
+    """And everything that can be needed is named."""
     rows = {row[0].strip("`"): row[1] for row in PAGE.section("The marker").rows()}
     assert [f"{name}=..." for name in rows] == wishes.MARKER[len("gpu_lab(") :].split(")")[0].split(
         ", "
     )
-    assert all(f"`{each}`" in rows["needs"] for each in ABILITIES)
+    assert all(f"`{each}`" in rows["needs"] for each in NEEDS)
     assert all(f"`{each}`" in rows["backend"] for each in options.BACKENDS)
 
 
