@@ -32,7 +32,7 @@ def allocate_answers_nothing(lab: Lab) -> None:
         because="requested number of devices unavailable for "
         f"{lab.resource}. Requested: 2, Available: 1"
     )
-    lab.expect(node).allocatable(2)
+    lab.expect(node).keeps(2, lasting=2)
     one = lab.submit(pod("one", limits={lab.resource: 1}))
     lab.expect(one).running()
     lab.delete(one)

@@ -20,13 +20,17 @@ def another_vendors_free_cards_do_not_help(lab: Lab) -> None:
     """Extended resources are names with numbers, and no name stands for another.
 
     All of NVIDIA's are taken: the next pod waits beside sixteen free cards of two other vendors.
-    What could use any of them needs a layer above, such as flavors of Kueue or claims by ability.
+    That those are free is seen by pods that get all of them, and leave again. What could use any of
+    them needs a layer above, such as flavors of Kueue or claims by ability.
     """
     holder = lab.submit(pod("holder", limits={"nvidia.com/gpu": 8}))
     lab.expect(holder).running().holds_devices(8)
     waiting = lab.submit(pod("waiting", limits={"nvidia.com/gpu": 1}))
     lab.expect(waiting).stays_pending(because="Insufficient nvidia.com/gpu")
-    lab.expect(lab.node("amd-0")).allocatable(8)
-    lab.expect(lab.node("ascend-0")).allocatable(8)
+    for vendor, resource in (("amd", "amd.com/gpu"), ("ascend", "huawei.com/Ascend910")):
+        proof = lab.submit(pod(f"{vendor}-proof", limits={resource: 8}))
+        lab.expect(proof).running().on(lab.node(f"{vendor}-0").name).holds_devices(8)
+        lab.delete(proof)
+    lab.expect(waiting).stays_pending(because="Insufficient nvidia.com/gpu")
     lab.delete(holder)
     lab.expect(waiting).running().on(lab.node("nvidia-0").name)
