@@ -14,7 +14,8 @@ SHOW = "echo cores $GPULAB_CORES_PERCENT memory $GPULAB_MEMORY_MIB; exec sleep 8
     zh_why="""
     qGPU 这类方案把一张卡上报成 100 份算力，外加若干 GiB 显存，Pod 两样都要写。
     对 Kubernetes 来说这是两种毫无关系的扩展资源：60% 被占走以后，再要 60% 就会 Pending，
-    尽管显存还剩很多。真正的隔离由厂商的驱动来做，device plugin 只负责记账。
+    尽管显存还剩很多；显存快用完了，剩下的算力也分不出去。
+    真正的隔离由厂商的驱动来做，device plugin 只负责记账。
     """,
     tags=("sharing", "scheduling"),
 )
@@ -30,6 +31,10 @@ def percent_of_a_card(lab: Lab) -> None:
     lab.expect(first).running().holds_devices(1, CORES).logs("cores 60 memory 8192")
     second = lab.submit(pod("second", limits={CORES: 60, MEMORY: 8}))
     lab.expect(second).stays_pending(because=f"Insufficient {CORES}")
-    third = lab.submit(pod("third", limits={CORES: 40, MEMORY: 8}, script=SHOW))
-    lab.expect(third).running().logs("cores 40 memory 8192")
+    third = lab.submit(pod("third", limits={CORES: 20, MEMORY: 30}, script=SHOW))
+    lab.expect(third).running().logs("cores 20 memory 30720")
     lab.expect(third).sees_the_devices_of(lab.expect(first), CORES)
+    fourth = lab.submit(pod("fourth", limits={CORES: 20, MEMORY: 8}))
+    lab.expect(fourth).stays_pending(because=f"Insufficient {MEMORY}")
+    lab.delete(third)
+    lab.expect(fourth).running()
