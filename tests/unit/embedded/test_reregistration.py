@@ -17,7 +17,7 @@ from tests.unit.embedded.conftest import (
     view_after_tick,
     wait_for_end,
 )
-from tests.unit.embedded.plugin import RESOURCE, healthy, refusal
+from tests.unit.embedded.plugin import RESOURCE, healthy, refusal, unhealthy
 from tests.unit.embedded.pods import pod_of
 from tests.unit.waiting import wait_until
 
@@ -74,6 +74,16 @@ def test_a_plugin_that_joins_and_leaves_again_changes_nothing(
     assert view_after_tick(kubelet) == (2, 2)
     assert kubelet.admit(pod_of("u", 2)) is None
     assert kubelet.journal.calls("Allocate")[-1].socket == "old.sock"
+
+
+@NEW
+def test_what_is_left_counts_from_its_next_list_on(kubelet: DeviceManager, serve: Serve) -> None:
+    """Until then the devices of the one that has gone stay, as in the scenario of two plugins."""
+    old = serve(healthy("a", "b"), name="old.sock")
+    lose(kubelet, serve(healthy("x", "y", "z"), name="new.sock"))
+    assert view_after_tick(kubelet) == (3, 3)
+    send(kubelet, old, healthy("a"), unhealthy("b"))
+    assert view_after_tick(kubelet) == (2, 1)
 
 
 def fail_to_register(start_plugin: StartPlugin) -> None:

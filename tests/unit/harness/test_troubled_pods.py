@@ -85,3 +85,17 @@ def test_health_is_told_where_all_kubelets_are_new_enough(
         cluster.node(f"w{number}", version=version)
     lab = Lab(cast("RunningLab", None), cast("Fleet", None), "ns", cluster.view)
     assert lab.tells_device_health is tells
+
+
+@pytest.mark.parametrize(
+    ("versions", "keeps"),
+    [(("v1.37.0", "v1.38.1"), True), (("v1.36.3",), False), (("v1.37.2", "v1.36.3"), False)],
+)
+def test_rival_plugins_are_kept_where_all_kubelets_do(
+    cluster: Cluster, versions: tuple[str, ...], *, keeps: bool
+) -> None:
+    """From another version on than that which tells of health."""
+    for number, version in enumerate(versions):
+        cluster.node(f"w{number}", version=version)
+    lab = Lab(cast("RunningLab", None), cast("Fleet", None), "ns", cluster.view)
+    assert lab.keeps_rival_plugins is keeps
