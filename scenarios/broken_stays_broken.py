@@ -1,6 +1,6 @@
 """A device that is broken while those who look at it restart."""
 
-from lab.harness import Lab, scenario
+from lab.harness import Lab, pod, scenario
 
 
 @scenario(
@@ -18,14 +18,24 @@ from lab.harness import Lab, scenario
 def broken_stays_broken(lab: Lab) -> None:
     """Health is the card's and not that of the process that looks at it.
 
-    The plugin looks again after its restart, and the kubelet gets the list anew after its own.
+    The plugin looks again after its restart, and the kubelet gets the list anew after its own: of
+    two devices it has one to give, as is seen by a pod that asks it for both past the scheduler.
     """
     node = lab.node()
     node.break_device("chapter/0")
     lab.expect(node).allocatable(1).capacity(2)
-    node.restart_plugin()
+    node.stop_plugin()
+    lab.expect(node).allocatable(0).capacity(2)
+    node.start_plugin()
     lab.expect(node).allocatable(1).capacity(2)
+    options = "GetDevicePluginOptions"
+    asked = len(node.calls(options))
     node.restart_kubelet()
+    lab.expect(node).asked(options, asked + 1, within=30)
+    # A pod that comes before the kubelet has its pods again is refused what deleted ones had.
+    lab.expect(lab.submit(pod("plain", node=node.name))).running()
+    both = lab.submit(pod("both", limits={lab.resource: 2}, nodeName=node.name))
+    lab.expect(both).rejected(because="Requested: 2, Available: 1")
     lab.expect(node).allocatable(1).capacity(2)
     node.mend("chapter/0")
     lab.expect(node).allocatable(2)

@@ -22,7 +22,7 @@ def plugin_rollout_under_pods(lab: Lab) -> None:
     The old pod has to go before the new one comes: with both there, kubelets before 1.37 drop the
     new registration when the old stream ends. A pod that the scheduler binds in between, by a
     status that is not up to date, has failed for good. Sources: kubernetes/kubernetes#121994,
-    #120146.
+    #120146. That the new one serves is seen by a pod that comes later.
     """
     node = lab.node()
     bare = lab.submit(pod("bare", limits={lab.resource: 1}))
@@ -34,3 +34,6 @@ def plugin_rollout_under_pods(lab: Lab) -> None:
         lab.roll_out_plugins()
         lab.expect(node).asked("GetDevicePluginOptions", 1).allocatable(2).capacity(2)
     lab.expect(bare).sees_only_its_devices()
+    lab.delete(bare)
+    late = lab.submit(pod("late", limits={lab.resource: 1}))
+    lab.expect(late).running().holds_devices(1).sees_only_its_devices()
