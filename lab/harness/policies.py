@@ -49,14 +49,16 @@ class Policies:
             remedy="see whether the cluster's controller manager runs",
         )
 
-    def priority_class(self, name: str, value: int) -> str:
+    def priority_class(self, name: str, value: int, *, preempts: bool = True) -> str:
         """Make a priority for the time of the test; return the name that pods give of it.
 
         Priority classes are the whole cluster's, so the test's namespace is a part of the name.
+        `preempts` says whether its pods may take the places of others.
         """
         meta = {"name": f"{name}-{self.namespace}"}
         made: Manifest = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
-        made |= {"metadata": meta, "value": value}
+        policy = "PreemptLowerPriority" if preempts else "Never"
+        made |= {"metadata": meta, "value": value, "preemptionPolicy": policy}
         client = self.running.client
         self.afterwards.once("priority", name, undo=lambda: client.delete(made))
         client.create(made)

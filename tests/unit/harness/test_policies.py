@@ -127,3 +127,11 @@ def test_a_priority_is_the_tests_own_and_goes_with_it(lab: Lab, server: Server) 
         assert [each["value"] for each in server.made] == [1000]
         assert server.deleted == []
     assert server.deleted == server.made
+
+
+def test_a_priority_takes_places_unless_it_is_told_not_to(lab: Lab, server: Server) -> None:
+    """In the API's words."""
+    lab.priority_class("urgent", 1000)
+    lab.priority_class("polite", 1000, preempts=False)
+    policies = [each["preemptionPolicy"] for each in server.made]
+    assert policies == ["PreemptLowerPriority", "Never"]
