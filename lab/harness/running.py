@@ -36,14 +36,15 @@ def run(
     Raises what its expectations raise, `TimedOut` where it does not end within its deadline, and
     `CheckFailed` where the lab is not afterwards as it was before.
     """
-    with ExitStack() as stack:
-        with case.without_lab():
-            lab = stack.enter_context(opened(running, name_for(scenario.name), clock))
+    namespace = ExitStack()
+    with case.without_lab():
+        lab = namespace.enter_context(opened(running, name_for(scenario.name), clock))
+    recording = Recording(case, lab)
+    # A namespace that does not go is a failure of the scenario's, too.
+    with recording.result(), namespace, as_it_was(lab), recording.evidence():
         lab.view.waiting.told = told or lab.view.waiting.told
-        recording = Recording(case, lab)
-        with recording.result(), as_it_was(lab), recording.evidence():
-            within_deadline(scenario, lab)
-            recording.passed()
+        within_deadline(scenario, lab)
+        recording.passed()
 
 
 @contextmanager

@@ -62,12 +62,15 @@ def tested(
         session.has_told_why = True
         pytest.fail(str(cluster), pytrace=False)
     with suppress(_Left), ExitStack() as stack:
+        namespace = ExitStack()
         with _in_its_own_words():
             running = _leased(stack, cluster, item)
-            lab = stack.enter_context(opened(running, name_for(item.name)))
+            lab = namespace.enter_context(opened(running, name_for(item.name)))
         recording = Recording(case_of(item), lab)
         stack.enter_context(_in_its_own_words())
         stack.enter_context(recording.result())
+        # One that does not go is a failure of the test, too.
+        stack.enter_context(namespace)
         stack.enter_context(as_it_was(lab))
         item.stash[RECORDING] = recording
         yield lab

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from lab.core.errors import NotReady
+from lab.core.errors import Interrupted, NotReady
 from lab.harness import recording
 from lab.harness.evidence import collect, collecting
 from lab.harness.evidence.folder import made_for
@@ -111,6 +111,20 @@ def test_what_cannot_be_had_is_told(tmp_path: Path) -> None:
     kept = collect(a_lab(), "test", "it failed", SINCE, tmp_path)
     assert kept.missing == (f"kubelets/w.log: OSError: connection refused to {REMOVED}",)
     assert (kept.folder / "missing.txt").read_text() == f"{kept.missing[0]}\n"
+
+
+def test_an_interruption_is_no_missing_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for an end gets it."""
+
+    def interrupted() -> str:
+        raise Interrupted("interrupted by SIGINT")
+
+    found = (Source("pods.json", interrupted),)
+    monkeypatch.setattr(collecting, "sources", lambda lab, since: found)  # noqa: ARG005
+    with pytest.raises(Interrupted):
+        collect(a_lab(), "test", "it failed", SINCE, tmp_path)
 
 
 @pytest.mark.usefixtures("gathered")

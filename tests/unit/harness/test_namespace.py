@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,8 +12,14 @@ import pytest
 from lab.cluster.connection import ApiFailed, Json
 from lab.core.errors import CleanUpFailed, TimedOut
 from lab.core.fleet import Fleet
+from lab.harness.lab import Lab
 from lab.harness.namespace import opened
 from lab.harness.node import NodeHandle
+from lab.harness.recording import Case
+from lab.harness.results import results_in
+from lab.harness.run import Run
+from lab.harness.running import run
+from lab.harness.scenario import scenario
 from lab.harness.view import View
 from tests.unit.harness.cluster import Cluster
 
@@ -66,11 +73,11 @@ def running(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("lab.harness.namespace.viewing", viewing)
     client = SimpleNamespace(connection=server, create=server.create, delete=server.delete)
-    folder = SimpleNamespace(kubeconfig="kubeconfig")
+    folder = SimpleNamespace(kubeconfig="kubeconfig", known_token=lambda: "")
     found: Any = SimpleNamespace(
         client=client,
         folder=folder,
-        record=SimpleNamespace(name="t-lab"),
+        record=SimpleNamespace(name="t-lab", backend="kind"),
         deployed_fleet=lambda: Fleet.default().placed_on(("worker",)),
     )
     return cast("RunningLab", found)
@@ -123,6 +130,24 @@ def test_pods_that_do_not_go_are_told(running: "RunningLab", cluster: Cluster) -
     assert raised.value.commands == (
         "kubectl --kubeconfig kubeconfig describe pods --namespace ns",
     )
+
+
+def test_a_scenario_whose_namespace_does_not_go_has_failed(
+    running: "RunningLab", cluster: Cluster, tmp_path: Path
+) -> None:
+    """Though all that it expects was so: its result is that of the run."""
+
+    def holds(_: Lab) -> None:
+        """Show that it is so."""
+        cluster.pod("holder")
+
+    made = scenario(section="4.1", en="It is so", zh="就是这样", zh_why="就是这样。")(holds)
+    cluster.node()
+    with pytest.raises(CleanUpFailed):
+        run(made, running, Case(Run(tmp_path, "r"), "holds"), clock=cluster.clock)
+    (found,) = results_in(tmp_path)
+    assert found.result.verdict == "failed"
+    assert found.result.report.startswith("pods of a test did not go within 90 s")
 
 
 def test_it_stays_where_the_lab_is_left_as_it_is(running: "RunningLab", server: Server) -> None:
