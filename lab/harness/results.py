@@ -33,6 +33,8 @@ _MOST_SECONDS: Final = 1e9
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _MOST_NAME_BYTES: Final = 255
 _MOST_PROBLEMS: Final = 5
+#: What pydantic puts behind a key that is wrong by itself.
+_OF_A_KEY: Final = "[key]"
 
 
 def _below_the_folder(file: str) -> str:
@@ -153,12 +155,9 @@ def problems(error: ValidationError) -> Iterator[str]:
     """Yield what is wrong: which key, the rule, and what is there."""
     found = error.errors(include_url=False)
     for each in found[:_MOST_PROBLEMS]:
-        told = [dotted(each["loc"])] if each["loc"] else []
-        if each["loc"] and each["type"] != "missing":
-            told += [each["msg"], shown(each["input"])]
-        else:
-            told.append(each["msg"])
-        yield ": ".join(told)
+        path = dotted(tuple(part for part in each["loc"] if part != _OF_A_KEY))
+        value = shown(each["input"]) if path and each["type"] != "missing" else ""
+        yield ": ".join(filter(None, (path, each["msg"], value)))
     if len(found) > _MOST_PROBLEMS:
         yield f"and {len(found) - _MOST_PROBLEMS} more"
 

@@ -152,7 +152,7 @@ PATH = "Should be the path of a file below the test's folder, of names that a fi
         ("seconds", 1e300, "less than or equal to 1000000000"),
         ("seconds", -1, "greater than or equal to 0"),
         ("verdict", "fine", "Input should be 'passed', 'failed' or 'skipped'"),
-        ("titles", {"fr": "x"}, "Input should be 'en' or 'zh'"),
+        ("titles", {"fr": "x"}, "titles.fr: Input should be 'en' or 'zh'"),
         ("files", ["/etc/passwd"], PATH),
         ("files", ["../x"], PATH),
         ("files", ["a/../../x"], PATH),
