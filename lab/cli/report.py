@@ -48,7 +48,7 @@ def report(
     shown = found if all_runs else newest_run(found)
     left_out = len(found) - len(shown)
     text = page(shown, language, file.parent, left_out=left_out)
-    write(text, file, "the page", (_ELSEWHERE,))
+    write(text, file, "the page", (_ELSEWHERE,), anew=output is None)
     # A path may be any bytes, and is for programs as well.
     click.echo(fsencode(file))
     if left_out:

@@ -65,6 +65,31 @@ def test_page_is_where_it_is_told_to_be(results: Path, tmp_path: Path) -> None:
     assert not (results / "report.html").exists()
 
 
+def test_link_in_the_place_of_the_page_is_not_followed(results: Path, tmp_path: Path) -> None:
+    """A folder that somebody has sent may have one to any file of the user's."""
+    (tmp_path / "mine").write_text("mine")
+    (results / "report.html").symlink_to(tmp_path / "mine")
+    assert run(["report", str(results)]) == 0
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert (results / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_pipe_in_the_place_of_the_page_is_replaced(results: Path) -> None:
+    """Nobody reads from it."""
+    os.mkfifo(results / "report.html")
+    assert run(["report", str(results)]) == 0
+    assert (results / "report.html").is_file()
+
+
+def test_page_can_be_written_where_a_link_leads_that_was_named(
+    results: Path, tmp_path: Path
+) -> None:
+    """As to /dev/stdout."""
+    (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
+    assert run(["report", str(results), "--output", str(tmp_path / "link.html")]) == 0
+    assert (tmp_path / "page.html").is_file()
+
+
 def test_folder_without_results_is_code_2(tmp_path: Path, capsys: Output) -> None:
     """With the command that makes some; nothing is written."""
     assert run(["report", str(tmp_path / "none")]) == 2
