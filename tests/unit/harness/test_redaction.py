@@ -83,7 +83,7 @@ KEPT_TEXTS = (
     "GPU-12345678-1234-1234-1234-123456789abc Healthy",
     "prompt tokens: 512, max_tokens=4096, tokens/s: 35.2, time per token: 12.5ms",
     "pad_token: <pad>, tokenizer=auto",
-    "image: ghcr.io/x/hf-token:v1.2 from docker://ubuntu:22.04@sha256:abc",
+    "image: ghcr.io/x/hf-token:release-a1 and hf-token:v1.2 from docker://ubuntu:22.04@sha256:abc",
     "dial vault-token:8200",
     "http://host:8080/a@b git@github.com:x/y ssh://git@host/x",
     "app --token=$(TOKEN) --password ${PASSWORD}",
