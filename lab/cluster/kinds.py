@@ -17,18 +17,30 @@ class Kinds:
 
     def parent_of(self, manifest: Json) -> str:
         """Return the path that lists the objects beside it; raises like `path_of`."""
-        version, kind = manifest["apiVersion"], manifest["kind"]
-        root = f"/{'apis' if '/' in version else 'api'}/{version}"
+        namespace = manifest["metadata"].get("namespace", "default")
+        inside = f"/namespaces/{namespace}" if self.has_namespace(manifest) else ""
+        return f"{_root(manifest)}{inside}/{self._kind(manifest)['name']}"
+
+    def has_namespace(self, manifest: Json) -> bool:
+        """Whether objects of its kind are in namespaces; raises like `path_of`."""
+        return bool(self._kind(manifest)["namespaced"])
+
+    def _kind(self, manifest: Json) -> Json:
+        version, kind, root = manifest["apiVersion"], manifest["kind"], _root(manifest)
         if root not in self._known:
             self._known[root] = self._connection.get(root)
         for each in self._known[root]["resources"]:
             if each["kind"] == kind and "/" not in each["name"]:
-                namespace = manifest["metadata"].get("namespace", "default")
-                inside = f"/namespaces/{namespace}" if each["namespaced"] else ""
-                return f"{root}{inside}/{each['name']}"
+                found: Json = each
+                return found
         known = sorted({each["kind"] for each in self._known[root]["resources"]})
         raise UsageError(
             f"the cluster's API server knows no {kind} of {version}",
             seen=f"kinds that it knows of {version}: {', '.join(known)}",
             remedy="correct apiVersion and kind",
         )
+
+
+def _root(manifest: Json) -> str:
+    version = manifest["apiVersion"]
+    return f"/{'apis' if '/' in version else 'api'}/{version}"

@@ -23,6 +23,7 @@ from lab.harness.node import NodeHandle
 from lab.harness.one_node import only_resource
 from lab.harness.policies import Policies
 from lab.harness.scheduler import wait_until_seen
+from lab.harness.submitting import of_test, take_away
 from lab.harness.view import View
 from lab.install.deployment import DAEMON_SET_PATH
 from lab.install.placing import place
@@ -36,7 +37,7 @@ _KEEPS_RIVALS: Final = (1, 37)
 
 @dataclass(frozen=True)
 class Submitted:
-    """An object that a test has made, by which it can be named."""
+    """An object that a test has made, by which it can be named; `namespace` is "" for none."""
 
     kind: str
     namespace: str
@@ -56,6 +57,7 @@ class Lab(Policies):
         self.view = view
         self._began = view.clock.moment().replace(microsecond=0)
         self._rivals: defaultdict[str, set[str]] = defaultdict(set)
+        self._made: dict[tuple[str, ...], Json] = {}
 
     @property
     def name(self) -> str:
@@ -97,14 +99,25 @@ class Lab(Policies):
         return all(_release(each.version) >= release for each in self.view.nodes.all())
 
     def submit(self, manifest: Json) -> Submitted:
-        """Create an object in the lab's namespace, as `kubectl create` does.
+        """Create an object in the lab's namespace; one of a kind that has none goes after the test.
 
-        Raises `ApiFailed` where the API server refuses it, with the server's words in `seen`.
+        Such as a ClusterRole, which is the whole cluster's. It is made as `kubectl create` does.
+        Raises `UsageError` for another namespace than the lab's, and
+        `ApiFailed` where the API server refuses it, with the server's words in `seen`.
         """
-        meta = {"namespace": self.namespace, **manifest["metadata"]}
-        complete = {**manifest, "metadata": meta}
+        complete = of_test(manifest, self.namespace, self.running.client.kinds)
+        kind, meta = complete["kind"], complete["metadata"]
+        key = (complete["apiVersion"], kind, meta["name"])
+        if "namespace" not in meta:
+            self.afterwards.once("submitted", *key, undo=partial(self._take_away, key))
         self.running.client.create(complete)
-        return Submitted(manifest["kind"], meta["namespace"], meta["name"], complete)
+        self._made[key] = complete
+        return Submitted(kind, meta.get("namespace", ""), meta["name"], complete)
+
+    def _take_away(self, key: tuple[str, ...]) -> None:
+        # What the server has refused may be there all the same: of somebody else.
+        if made := self._made.get(key):
+            take_away(made, self.running.client, self.view, self.kubeconfig)
 
     def delete(self, submitted: Submitted, *, within: float = 60) -> None:
         """Delete an object; of a pod it waits until it is gone, and its devices are free."""

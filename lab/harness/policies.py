@@ -7,6 +7,7 @@ from lab.cluster.connection import ApiFailed, Json
 from lab.harness.afterwards import Afterwards
 from lab.harness.failure import ExpectationFailed
 from lab.harness.sight import MET, NotYet, Sight
+from lab.harness.submitting import of_test
 from lab.harness.view import View
 
 if TYPE_CHECKING:
@@ -67,11 +68,12 @@ class Policies:
     def refuses(self, manifest: Json, *, because: str) -> None:
         """See that the API server does not take an object, and says so in these words.
 
-        Raises `ExpectationFailed` where it takes it, or has other words.
+        Raises `ExpectationFailed` where it takes it, or has other words, and `UsageError` for
+        another namespace than the lab's.
         """
         __tracebackhide__ = True
         kind, name = manifest["kind"], manifest["metadata"]["name"]
-        complete = {**manifest, "metadata": {"namespace": self.namespace, **manifest["metadata"]}}
+        complete = of_test(manifest, self.namespace, self.running.client.kinds)
         try:
             self.running.client.create(complete)
         except ApiFailed as error:
@@ -82,6 +84,8 @@ class Policies:
             seen = error.seen
         else:
             seen = "it was taken"
+            if "namespace" not in complete["metadata"]:
+                self.running.client.delete(complete)
         raise ExpectationFailed(
             f"the API server refuses it because {because!r}",
             subject=f"{kind.lower()} {name}",

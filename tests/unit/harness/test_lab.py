@@ -14,6 +14,7 @@ from lab.harness.guests import Host
 from lab.harness.lab import Lab
 from lab.harness.node import NodeHandle
 from tests.unit.harness.cluster import NAMESPACE, NOON, Cluster
+from tests.unit.harness.kinds import KINDS
 
 if TYPE_CHECKING:
     from lab.install.status import RunningLab
@@ -51,7 +52,7 @@ def lab(cluster: Cluster, done: list[str], monkeypatch: pytest.MonkeyPatch) -> L
     monkeypatch.setattr(NodeHandle, "host", Host("w", "/plugins", "plugin:1"))
     monkeypatch.setattr(NodeHandle, "restart_plugin", lambda _: done.append("restart"))
     running: Any = SimpleNamespace(
-        client=SimpleNamespace(create=create, delete=delete),
+        client=SimpleNamespace(create=create, delete=delete, kinds=KINDS),
         folder=SimpleNamespace(kubeconfig="kubeconfig"),
         record=SimpleNamespace(name="t"),
     )

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from lab.cluster.connection import ApiFailed, Json
+from lab.cluster.kinds import Kinds
 from lab.core.errors import TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.failure import ExpectationFailed
 from lab.harness.lab import Lab
 from lab.harness.workloads import pod
 from tests.unit.harness.cluster import GPU, Cluster
+from tests.unit.harness.kinds import KINDS
 
 if TYPE_CHECKING:
     from lab.install.status import RunningLab
@@ -29,6 +31,7 @@ class Server:
     looks: int = 0
     made: list[Json] = field(default_factory=list)
     deleted: list[Json] = field(default_factory=list)
+    kinds: Kinds = KINDS
 
     @property
     def connection(self) -> "Server":

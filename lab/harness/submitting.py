@@ -1,0 +1,62 @@
+"""What a test makes in the cluster: in its own namespace, or for as long as the test lasts."""
+
+from typing import TYPE_CHECKING, Final
+
+from lab.cluster.connection import ApiFailed, Json
+from lab.core.errors import CleanUpFailed, UsageError
+from lab.harness.sight import MET, NotYet, Sight
+from lab.harness.view import View
+
+if TYPE_CHECKING:
+    from lab.cluster.client import Client
+    from lab.cluster.kinds import Kinds
+
+_GONE_SECONDS: Final = 60.0
+
+
+def of_test(manifest: Json, namespace: str, kinds: "Kinds") -> Json:
+    """Return an object as it is in a test's namespace, or in none, as its kind has it.
+
+    Raises `UsageError` where it is to be in another one: nobody would take it away again.
+    """
+    kind, meta = manifest["kind"], {**manifest["metadata"]}
+    given = meta.pop("namespace", namespace)
+    if given != namespace:
+        raise UsageError(
+            "a test works in its own namespace, and nowhere else",
+            where=f"{kind.lower()} {meta['name']}",
+            seen=f"metadata.namespace is {given!r}, and the test's is {namespace!r}",
+            remedy="leave metadata.namespace out",
+        )
+    inside = {"namespace": namespace} if kinds.has_namespace(manifest) else {}
+    return {**manifest, "metadata": {**inside, **meta}}
+
+
+def take_away(manifest: Json, client: "Client", view: View, kubeconfig: str) -> None:
+    """Delete an object, and wait until it has gone; raises `CleanUpFailed` where it stays."""
+    client.delete(manifest)
+    path, kind, name = (
+        client.kinds.path_of(manifest),
+        manifest["kind"],
+        manifest["metadata"]["name"],
+    )
+
+    def look() -> Sight:
+        try:
+            found = client.connection.get(path)
+        except ApiFailed as error:
+            if error.is_missing:
+                return MET
+            raise
+        holding = found["metadata"].get("finalizers", ())
+        return NotYet(f"it is there still; finalizers: {', '.join(holding) or 'none'}")
+
+    view.require(
+        look,
+        _GONE_SECONDS,
+        f"the {kind} {name} of a test did not go",
+        where=path,
+        remedy="see what holds it",
+        commands=(f"kubectl --kubeconfig {kubeconfig} get {kind.lower()} {name} -o yaml",),
+        error=CleanUpFailed,
+    )
