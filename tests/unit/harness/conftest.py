@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar, cast
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 import pytest
 
@@ -10,13 +11,12 @@ from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Pod
 from lab.cluster.plugin.journal import Call
 from lab.cluster.plugin.metrics import Sample
-from lab.harness.expectations.expecting import Expecting
+from lab.core.fleet import Fleet, Pool
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
-from tests.unit.harness.cluster import GPU, NAMESPACE, Cluster
-
-if TYPE_CHECKING:
-    from lab.cluster.client import Client
+from lab.harness.lab import Lab
+from lab.harness.node import NodeHandle
+from tests.unit.harness.cluster import GPU, NAMESPACE, Cluster, a_pod
 
 T = TypeVar("T")
 ExpectPod = Callable[..., PodExpectation]
@@ -76,19 +76,15 @@ def inside() -> Inside:
 
 
 @pytest.fixture
-def expect_pod(cluster: Cluster, inside: Inside) -> ExpectPod:
-    """Return what makes an expectation of a pod; by default of `p`."""
-
-    def expect(name: str = "p") -> PodExpectation:
-        def about() -> tuple[object, ...]:
-            return tuple(each for each in cluster.events.all() if each.name == name)
-
-        commands = (f"kubectl describe pod {name} --namespace {NAMESPACE}",)
-        expecting = Expecting(cluster.view, f"pod {name}", about, commands)  # type: ignore[arg-type]
-        numa = {f"GPU-{card}": card // 2 for card in range(4)}
-        return PodExpectation(expecting, cast("Client", inside), NAMESPACE, name, lambda _: numa)
-
-    return expect
+def expect_pod(cluster: Cluster, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> ExpectPod:
+    """Return what makes a lab's expectation of a pod; by default of `p`."""
+    numa = {f"GPU-{card}": card // 2 for card in range(4)}
+    # What it says of its devices is asked of the node's plugin.
+    monkeypatch.setattr(Lab, "_numa_nodes", lambda *_: numa)
+    folder = SimpleNamespace(kubeconfig="kubeconfig")
+    running: Any = SimpleNamespace(client=inside, folder=folder)
+    lab = Lab(running, Fleet.default(), NAMESPACE, cluster.view)
+    return lambda name="p": lab.expect(a_pod(name))
 
 
 @pytest.fixture
@@ -104,13 +100,26 @@ def scraped() -> list[Sample]:
 
 
 @pytest.fixture
-def expect_node(cluster: Cluster, journal: list[Call], scraped: list[Sample]) -> NodeExpectation:
-    """Return an expectation of the node `w`."""
+def expect_node(
+    cluster: Cluster,
+    journal: list[Call],
+    scraped: list[Sample],
+    monkeypatch: pytest.MonkeyPatch,
+) -> NodeExpectation:
+    """Return a lab's expectation of the node `w`, whose plugin and pods are in these lists."""
 
-    def recorded(call: str, resource: str) -> list[Call]:
-        return [each for each in journal if each.call == call and resource in {"", each.resource}]
+    def recorded(_: NodeHandle, call: str, resource: str = "") -> tuple[Call, ...]:
+        return tuple(
+            each for each in journal if each.call == call and resource in {"", each.resource}
+        )
 
-    expecting = Expecting(cluster.view, "node nvidia-0 (w)", tuple, ("kubectl describe node w",))
-    return NodeExpectation(
-        expecting, "w", lambda: GPU, recorded, cluster.requested, lambda: scraped
-    )
+    monkeypatch.setattr(NodeHandle, "calls", recorded)
+    monkeypatch.setattr(NodeHandle, "metrics", lambda _: scraped)
+    monkeypatch.setattr(NodeHandle, "requested", lambda _, name: cluster.requested(name))
+    folder, record = SimpleNamespace(kubeconfig="kubeconfig"), SimpleNamespace(name="t")
+    nothing_said = SimpleNamespace(get=lambda *_: {"items": []})
+    client = SimpleNamespace(connection=nothing_said)
+    running: Any = SimpleNamespace(folder=folder, record=record, client=client)
+    fleet = Fleet((Pool("nvidia", 1, GPU, 8),)).placed_on(("w",))
+    lab = Lab(running, fleet, NAMESPACE, cluster.view)
+    return lab.expect(lab.nodes()[0])
