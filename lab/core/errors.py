@@ -57,7 +57,10 @@ class LabError(Exception):
         return self.render()
 
     def render(self) -> str:
-        """Return the text for a terminal: one labelled line per fact, commands last."""
+        """Return the text for a terminal: one labelled line per fact, commands last.
+
+        Notes on it follow, as of what else has gone wrong since.
+        """
         lines = [self.what]
         for label, text in (("where", self.where), ("seen", self.seen), ("next", self.remedy)):
             if text:
@@ -65,6 +68,7 @@ class LabError(Exception):
                 lines.append(f"  {label + ':':<7}{first}")
                 lines.extend(f"         {line}" for line in rest)
         lines.extend(f"         $ {command}" for command in self.commands)
+        lines.extend(getattr(self, "__notes__", ()))
         return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from lab.core.clock import SystemClock
-from lab.core.errors import LabError
+from lab.core.errors import LabError, NotReady
 from lab.core.language import Language
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
@@ -114,7 +114,8 @@ class Recording:
             yield
         except BaseException as error:
             self._fail(str(error))
-            self._write()
+            with _told_beside(error):
+                self._write()
             raise
         self._write()
 
@@ -124,7 +125,8 @@ class Recording:
         try:
             yield
         except BaseException as error:
-            self.failed(str(error))
+            with _told_beside(error):
+                self.failed(str(error))
             raise
         finally:
             self.look()
@@ -184,3 +186,12 @@ class Recording:
             missing=kept.missing if kept else (),
         )
         self.case.write(found, kept)
+
+
+@contextmanager
+def _told_beside(error: BaseException) -> Iterator[None]:
+    """Let what cannot be written be a note on the error of the test, which counts."""
+    try:
+        yield
+    except NotReady as problem:
+        error.add_note(str(problem))

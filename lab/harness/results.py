@@ -167,8 +167,9 @@ def _unreadable(file: Path, seen: str) -> UsageError:
         "a result of a test cannot be read",
         where=str(file),
         seen=seen,
-        remedy="remove its folder, or run the test again",
-        commands=(shlex.join(("rm", "-r", str(file.parent))),),
+        remedy="name the folder that results were written to; in that one, move this file away, or "
+        "run the test again",
+        commands=("gpulab report lab-evidence",),
     )
 
 

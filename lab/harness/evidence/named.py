@@ -108,7 +108,8 @@ def _secret_behind(text: str, named: re.Match[str]) -> Span | None:
 
 def _line(text: str, named: re.Match[str], at: int) -> Span | None:
     """Return the rest of the line, up to the quote that has begun before the name."""
-    found = _LINE.match(text, at)
+    # Before the line is looked at, which would be done for each of the names in it.
+    found = None if text.startswith(REMOVED, at) else _LINE.match(text, at)
     if not found or is_plain(named["name"], found["value"]):
         return None
     before = _before(text, named)

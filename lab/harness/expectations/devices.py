@@ -14,7 +14,7 @@ from lab.harness.sight import MET, Hopeless, NotYet, Sight
 class DeviceExpectation(OnePod):
     """What is expected of a pod's devices, by what its containers' own environment says.
 
-    Shares of one card are one device here. `resource` is needed where a container has several.
+    Shares of one card are one device here. Without `resource`, those of all resources count.
     """
 
     def holds_devices(

@@ -39,7 +39,7 @@ class Unreadable:
 def visible_devices(
     client: "Client", pod: Pod, resource: str = "", *, container: str = ""
 ) -> tuple[str, ...] | Unreadable:
-    """Return the names of a container's devices, none where it was given none.
+    """Return the names of a container's devices, of one resource or of all that it has together.
 
     Raises `ApiFailed` where the server lets nobody in, or does not answer.
     """
@@ -52,5 +52,10 @@ def visible_devices(
     if code != 0:
         return Unreadable(container, printed.strip() or f"cat ended with code {code}")
     variables = dict(each.split("=", 1) for each in printed.split("\0") if "=" in each)
-    value = variables.get(variable_of(resource) if resource else VARIABLE, "")
-    return tuple(filter(None, value.split(",")))
+    # The short variable has the devices of either resource where a container has two.
+    told = [
+        value
+        for name, value in variables.items()
+        if (name == variable_of(resource) if resource else name.startswith(VARIABLE))
+    ]
+    return tuple(dict.fromkeys(filter(None, ",".join(told).split(","))))

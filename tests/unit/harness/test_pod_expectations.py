@@ -323,13 +323,14 @@ def test_what_becomes_of_another_pod_is_not_held_against_it(
 def test_devices_are_those_of_its_own_environment(
     cluster: Cluster, expect_pod: ExpectPod, inside: Inside
 ) -> None:
-    """By the short name where there is one resource, by the long one where it is named."""
+    """Those of one resource where it is named, else of all: the short name has either's."""
     cluster.pod(**RUNS)
     inside.environment["p"] = {
-        "GPULAB_VISIBLE_DEVICES": "GPU-1",
+        "GPULAB_VISIBLE_DEVICES": "0000:c1",
         "GPULAB_VISIBLE_DEVICES_NVIDIA_COM_GPU": "GPU-1,GPU-2",
+        "GPULAB_VISIBLE_DEVICES_AMD_COM_GPU": "0000:c1",
     }
-    expect_pod().holds_devices(1).holds_devices(2, GPU)
+    expect_pod().holds_devices(3).holds_devices(2, GPU).holds_devices(1, "amd.com/gpu")
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().holds_devices(3, GPU)
     assert raised.value.seen == "it holds GPU-1, GPU-2"

@@ -212,6 +212,7 @@ def test_what_was_redacted_is_left_as_it_is(text: str) -> None:
     [
         *("a", "a ", "eyJ", "token=", 'token="', "token=[", "a=", "://a:", "://a@", "\\", ",a"),
         *("--token ", "token=\\", "token: a: ", "{token: '", "Cookie: a=", "sk-"),
+        "Cookie: (removed) ",
         "-----BEGIN PRIVATE KEY-----",
     ],
 )

@@ -150,6 +150,18 @@ def test_a_scenario_that_holds_leaves_its_result_and_nothing_else(
     assert server.asked == ["create Namespace", "create Pod", "delete Namespace"]
 
 
+def test_a_failure_is_told_though_nothing_can_be_written_of_it(
+    on_it: "RunningLab", cluster: Cluster, tmp_path: Path
+) -> None:
+    """What cannot be written comes after it."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ExpectationFailed) as raised:
+        run(fails, on_it, Case(Run(tmp_path / "file", "run"), "fails"), clock=cluster.clock)
+    told = raised.value.render()
+    assert told.startswith("node nvidia-0 (w): expected: ")
+    assert "\nthe evidence of a failed test cannot be written\n" in told
+
+
 def test_a_scenario_that_fails_says_of_which_node_and_what_is_there(
     on_it: "RunningLab", server: Server, cluster: Cluster, tmp_path: Path
 ) -> None:
