@@ -20,7 +20,7 @@ _NAME: Final = re.compile(
 #: How it is that one is known, before what it is known by.
 _SCHEME: Final = re.compile(
     r"(?i:(?P<line>AWS4-HMAC-SHA256|Digest|Hawk|OAuth)"
-    r"|ApiKey|Basic|Bearer|Negotiate|NTLM|Token)[ \t]++(?=[^\s(])"
+    rf"|ApiKey|Basic|Bearer|Negotiate|NTLM|Token)[ \t]++(?=[^\s(]|{re.escape(REMOVED)})"
 )
 _QUOTED: Final = re.compile(
     rf"(?P<quote>{_QUOTE})(?P<value>(?:(?!(?<!\\)(?P=quote)).)*+)(?P=quote)"

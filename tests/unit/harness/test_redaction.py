@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lab.harness.evidence.named import REMOVED
@@ -200,6 +200,7 @@ def test_a_known_secret_is_removed_wherever_it_is() -> None:
     assert redacted_json({"as3cret": ["s3cret"]}, secrets) == {f"a{REMOVED}": [REMOVED]}
 
 
+@example("--token Bearer \\")
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_what_was_redacted_is_left_as_it_is(text: str) -> None:
     """Evidence that is shown again loses no more."""
