@@ -17,7 +17,7 @@ class Request:
     path: str
     query: Mapping[str, str]
     authorization: str
-    token: str
+    token: str = field(repr=False)
     body: Callable[[], bytes]
 
 

@@ -18,6 +18,8 @@ from lab.cluster.record import BackendName
 from lab.core.errors import TimedOut
 
 _APPLY: Final = "application/apply-patch+yaml"
+#: As kubectl asks for: a field that is misspelt would else be dropped.
+_STRICT: Final = (("fieldValidation", "Strict"),)
 _NODES: Final = "/api/v1/nodes"
 _OWNER: Final = "gpu-lab"
 #: A watch is opened anew after this long, so that a lost connection cannot hold a wait for ever.
@@ -122,8 +124,9 @@ class Client:
         return self.connection.send("PATCH", path, query, body=manifest, content_type=_APPLY)
 
     def create(self, manifest: Json) -> Json:
-        """Create an object, and return it as the server has it."""
-        return self.connection.send("POST", self.kinds.parent_of(manifest), body=manifest)
+        """Create an object, and return it as the server has it; a field that is none is refused."""
+        path = self.kinds.parent_of(manifest)
+        return self.connection.send("POST", path, _STRICT, body=manifest)
 
     def delete(self, manifest: Json, *, grace: int | None = None) -> None:
         """Delete an object of this name; `grace` is in seconds. One that is not there is no error.

@@ -8,7 +8,7 @@ stopped, so that one whose network does not lead there stops nothing.
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from http import HTTPStatus
@@ -75,7 +75,7 @@ class ExistingAccess:
     client: Client
     daemon_set: str
     secret: Secret
-    token: str
+    token: str = field(repr=False)
 
     @property
     def can(self) -> frozenset[Ability]:

@@ -5,7 +5,7 @@ Its errors come back as the lab's, with the plugin's own words for what, where, 
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, TypeVar, cast
 
@@ -71,7 +71,7 @@ class PluginApi:
     client: Client
     find_pod: Callable[[], Pod]
     port: int
-    token: str
+    token: str = field(repr=False)
     lab: str
 
     def get(

@@ -22,7 +22,9 @@ class Reason(TypedDict, total=False):
 def breakage(**reason: Unpack[Reason]) -> Breakage:
     """Return what is wrong with a card; raises `UsageError`, which is `GiveOne` for two reasons."""
     with by_the_rules():
-        return read_breakage(Words.given(reason))
+        words = Words.given(reason)
+        words.only(*Reason.__annotations__)
+        return read_breakage(words)
 
 
 @dataclass(frozen=True)

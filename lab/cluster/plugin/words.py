@@ -53,7 +53,8 @@ def by_the_rules() -> Iterator[None]:
     try:
         yield
     except WrongUse as problem:
-        raise UsageError(problem.what, seen=problem.seen, remedy=problem.remedy) from problem
+        # All that it says is said again.
+        raise UsageError(problem.what, seen=problem.seen, remedy=problem.remedy) from None
 
 
 def seconds(text: str) -> float:

@@ -104,12 +104,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item,
+    item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Note what comes of each phase, and keep the evidence of a failure before the teardown."""
-    report = yield
-    if wants_lab(item):
-        from lab.harness.pytest_plugin.judging import judge  # noqa: PLC0415 - see above
+    if not wants_lab(item):
+        return (yield)
+    from lab.harness.pytest_plugin.judging import judge, shorten  # noqa: PLC0415 - see above
 
-        judge(item, report)
+    shorten(item, call)
+    report = yield
+    judge(item, report)
     return report

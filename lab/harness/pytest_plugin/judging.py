@@ -1,7 +1,11 @@
 """What comes of a test that wants a lab, as pytest sees it."""
 
+from pathlib import Path
+from typing import Final
+
 import pytest
 
+import lab
 from lab.core.errors import LabError
 from lab.harness.pytest_plugin.again import again
 from lab.harness.pytest_plugin.session import EVIDENCE
@@ -10,6 +14,7 @@ from lab.harness.pytest_plugin.wishes import wish_of
 from lab.harness.recording import Recording
 
 _SECTION = "gpu-lab"
+_LAB: Final = Path(lab.__file__).parent
 
 
 def begin(item: pytest.Item) -> None:
@@ -21,6 +26,18 @@ def begin(item: pytest.Item) -> None:
         case_of(item).begun()
     except LabError as error:
         pytest.fail(str(error), pytrace=False)
+
+
+def shorten(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Leave the lab's own lines out of an error that it tells, but with `--full-trace`."""
+    found = call.excinfo
+    if found is None or not isinstance(found.value, LabError) or item.config.option.fulltrace:
+        return
+    found.traceback = found.traceback.filter(lambda each: not _is_labs(Path(each.path)))
+
+
+def _is_labs(file: Path) -> bool:
+    return file.is_relative_to(_LAB) or file.name == "contextlib.py"
 
 
 def judge(item: pytest.Item, report: pytest.TestReport) -> None:

@@ -1,7 +1,7 @@
 """Which lab is on a cluster: there can be one only, and it is known by its token."""
 
 from base64 import b64decode
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from lab.install.deployment import CONTROL_SECRET, TOKEN_KEY
@@ -17,7 +17,7 @@ _SECRET: Final = f"/api/v1/namespaces/{NAMESPACE}/secrets/{CONTROL_SECRET}"
 class Occupant:
     """The lab that is on a cluster: the token of its plugins, and since when it is there."""
 
-    token: str
+    token: str = field(repr=False)
     since: str
 
 

@@ -338,6 +338,8 @@ def test_objects_are_created_where_discovery_says(
     """The plural and whether there is a namespace are the server's to say."""
     client.create({**manifest, "metadata": {"name": "x"}})
     assert api.requests[-1].path == path
+    # Or a field that is misspelt would be dropped without a word.
+    assert api.requests[-1].query == {"fieldValidation": "Strict"}
 
 
 def test_a_kind_that_the_server_does_not_know_is_named(client: Client) -> None:

@@ -1,5 +1,7 @@
 """What is asked of a plugin in words: a change of health, a rule, a time."""
 
+from typing import cast
+
 import pytest
 
 from fake_plugin.faults.fault import Call, Delay, Drop, Fail, Fault, Hang, Wrong
@@ -88,6 +90,7 @@ def test_a_card_breaks_for_a_reason_or_none(reason: Reason, broken: Breakage) ->
         ({"xid": 0}, "xid must be a whole number from 1"),
         ({"ecc": "triple-bit"}, "ecc must be one of single-bit, double-bit"),
         ({"code": "80"}, "code must be eight hexadecimal digits"),
+        (cast("Reason", {"xdi": 79}), "xdi is not something that this plugin acts on"),
     ],
 )
 def test_a_reason_that_is_none_is_refused(reason: Reason, what: str) -> None:

@@ -97,3 +97,17 @@ def test_a_folder_that_cannot_be_written_is_the_failure_of_the_test(project: Pro
     assert ended.code == 1
     assert "cannot be written" in ended.text
     assert "Traceback" not in ended.text
+
+
+@pytest.mark.parametrize(("options", "told"), [("", ""), ("--full-trace", "health.py:")])
+def test_a_users_mistake_is_shown_at_the_users_own_line(
+    project: Project, options: str, told: str
+) -> None:
+    """Without the lines of the lab's code, which are of no use to who made it."""
+    body = "from lab.cluster.plugin.health import breakage; breakage(xdi=79)"
+    project.write(test_it=a_test(body))
+    project.run(*options.split())
+    report = str(result(project)["report"])
+    assert "xdi is not something that this plugin acts on" in report
+    assert "breakage(xdi=79)" in report
+    assert ("health.py:" in report) == bool(told)
