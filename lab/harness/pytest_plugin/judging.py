@@ -1,6 +1,8 @@
 """What comes of a test that wants a lab, as pytest sees it."""
 
+import traceback
 from pathlib import Path
+from types import TracebackType
 from typing import Final
 
 import pytest
@@ -33,7 +35,11 @@ def shorten(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
     found = call.excinfo
     if found is None or not isinstance(found.value, LabError) or item.config.option.fulltrace:
         return
-    found.traceback = found.traceback.filter(lambda each: not _is_labs(Path(each.path)))
+    shown = None
+    for frame, line in reversed([*traceback.walk_tb(found.tb)]):
+        if not _is_labs(Path(frame.f_code.co_filename)):
+            shown = TracebackType(shown, frame, frame.f_lasti, line)
+    call.excinfo = pytest.ExceptionInfo.from_exception(found.value.with_traceback(shown))
 
 
 def _is_labs(file: Path) -> bool:
