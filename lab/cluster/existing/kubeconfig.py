@@ -112,5 +112,5 @@ def _unusable(what: str, file: Path, seen: str) -> UsageError:
         what,
         where=str(file),
         seen=seen,
-        remedy="name a kubeconfig with --kubeconfig, and one of its contexts with --context",
+        remedy="name a kubeconfig that is there, and one of its contexts",
     )

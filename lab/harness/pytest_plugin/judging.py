@@ -10,7 +10,7 @@ import pytest
 import lab
 from lab.core.errors import LabError
 from lab.harness.pytest_plugin.again import again
-from lab.harness.pytest_plugin.session import EVIDENCE
+from lab.harness.pytest_plugin.session import EVIDENCE, SESSION
 from lab.harness.pytest_plugin.tested import RECORDING, case_of
 from lab.harness.pytest_plugin.wishes import wish_of
 from lab.harness.recording import Recording
@@ -74,10 +74,18 @@ def _judge(recording: Recording, item: pytest.Item, report: pytest.TestReport) -
     elif report.failed:
         kept = recording.failed(report.longreprtext)
         item.user_properties.append((EVIDENCE, str(kept.folder)))
-        told = f"evidence: {kept.folder}\n  $ {again(wish_of(item).test, item.config)}"
-        report.sections.append((_SECTION, told))
+        report.sections.append((_SECTION, f"evidence: {kept.folder}\n{_how_to_look(item)}"))
     elif report.when == "call":
         recording.passed()
+
+
+def _how_to_look(item: pytest.Item) -> str:
+    """Return the command that runs a test again, and where its lab goes, how to keep that."""
+    command, settings = again(wish_of(item).test, item.config), item.config.stash[SESSION].settings
+    if settings.use or settings.keep != "never":
+        return f"  $ {command}"
+    kept = "its lab goes with the run; to look at it as the test leaves it"
+    return f"  $ {command}\n{kept}:\n  $ {command} -x --lab-keep=failed"
 
 
 def _reason(report: pytest.TestReport) -> str:

@@ -12,7 +12,7 @@ from lab.cluster.existing.kubeconfig import read_context
 from lab.core.errors import UsageError
 
 USERS: dict[str, Any] = {"jane": {"token": "t"}, "joe": {"tokenFile": "joe.token"}}
-REMEDY = "name a kubeconfig with --kubeconfig, and one of its contexts with --context"
+REMEDY = "name a kubeconfig that is there, and one of its contexts"
 
 
 def config(**parts: Any) -> dict[str, Any]:  # noqa: ANN401 - any YAML

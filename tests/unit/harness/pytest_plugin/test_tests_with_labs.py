@@ -55,6 +55,8 @@ def test_a_failure_has_evidence_and_a_result(project: Project) -> None:
     told = f"evidence: {folder}\n  $ pytest test_it.py::test_it\n"
     beside_the_failure, _, summary = ended.text.partition("= gpu-lab =")
     assert told in beside_the_failure
+    # What it says to look at is gone by then.
+    assert "  $ pytest test_it.py::test_it -x --lab-keep=failed\n" in beside_the_failure
     assert told in summary
     assert "assert 1 == 2" in (folder / "failure.txt").read_text()
     result = json.loads((folder / "result.json").read_text())
