@@ -139,11 +139,16 @@ class Recording:
         """Note that a test has gone no further than to see that it does not apply."""
         self._settle("skipped", reason)
 
-    def failed(self, report: str) -> Evidence:
-        """Keep all there is of a test that has failed; raises `NotReady` where that cannot be."""
+    def failed(self, report: str, output: str = "") -> Evidence:
+        """Keep all there is of a test that has failed; raises `NotReady` where that cannot be.
+
+        `output` is what it has printed, and the programs that it started.
+        """
         self._fail(report)
         case = self.case
-        self._evidence = collect(self.lab, case.test, report, self._started, case.run.folder)
+        self._evidence = collect(
+            self.lab, case.test, report, self._started, case.run.folder, output
+        )
         return self._evidence
 
     def failed_afterwards(self, report: str) -> None:

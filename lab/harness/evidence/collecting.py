@@ -17,6 +17,7 @@ from lab.harness.keeping import keep
 from lab.harness.lab import Lab
 
 _FAILURE: Final = "failure.txt"
+_OUTPUT: Final = "output.txt"
 _LOOK: Final = "look.sh"
 _MISSING: Final = "missing.txt"
 
@@ -30,16 +31,24 @@ class Evidence:
     missing: tuple[str, ...]
 
 
-def collect(lab: Lab, test: str, failure: str, since: datetime, root: Path) -> Evidence:
+def collect(  # noqa: PLR0913, PLR0917 - each is a part of what is known
+    lab: Lab, test: str, failure: str, since: datetime, root: Path, output: str = ""
+) -> Evidence:
     """Write what is known of a lab into a folder of the test's own below `root`.
 
-    `failure` is the text of the failure, `since` when the test began. What cannot be had is told in
+    `failure` is the text of the failure, `since` when the test began, `output` what it has printed,
+    and the programs that it started. What cannot be had is told in
     `missing`, and does not keep the rest from being written. Raises `NotReady` where the folder
     cannot be written.
     """
     folder = made_for(test, root)
     secrets = (lab.running.folder.known_token(),)
-    own = (Source(_FAILURE, lambda: failure), Source(_LOOK, lambda: _commands(lab, folder)))
+    own: tuple[Source, ...] = (
+        Source(_FAILURE, lambda: failure),
+        Source(_LOOK, lambda: _commands(lab, folder)),
+    )
+    if output:
+        own = (*own, Source(_OUTPUT, lambda: output))
     written, missing = _write((*own, *sources(lab, since)), folder, secrets)
     if missing:
         _write_one(folder / _MISSING, "\n".join(missing))

@@ -72,7 +72,8 @@ def _judge(recording: Recording, item: pytest.Item, report: pytest.TestReport) -
         if not recording.has_failed:
             recording.failed_afterwards(report.longreprtext)
     elif report.failed:
-        kept = recording.failed(report.longreprtext)
+        printed = "\n".join(f"{title}\n{text}" for title, text in report.sections)
+        kept = recording.failed(report.longreprtext, printed)
         item.user_properties.append((EVIDENCE, str(kept.folder)))
         report.sections.append((_SECTION, f"evidence: {kept.folder}\n{_how_to_look(item)}"))
     elif report.when == "call":

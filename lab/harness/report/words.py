@@ -34,8 +34,8 @@ _WORDS: Final[Mapping[str, Phrase]] = {
     "missing": Phrase("What could not be had", "未能收集到的"),
     "to": Phrase("to", "至"),
     "left_out": Phrase(
-        "results of earlier runs in the same folder are not on this page; --all-runs shows them",
-        "条先前运行留在同一目录的结果未列入本页；加 --all-runs 可一并显示",
+        "Results of earlier runs in the same folder, which --all-runs shows",
+        "同一目录中先前运行的结果，未列入本页（加 --all-runs 可一并显示）",
     ),
 }
 

@@ -48,7 +48,7 @@ def test_results_of_earlier_runs_are_left_out_and_that_is_said(
     page = (results / "report.html").read_text(encoding="utf-8")
     assert "<code>later</code>" in page
     assert "<code>001-oversubscription</code>" not in page
-    assert "1 results of earlier runs" in page
+    assert "Results of earlier runs in the same folder, which --all-runs shows: 1" in page
     assert run(["report", str(results), "--all-runs"]) == 0
     assert "earlier runs" not in capsys.readouterr().err
     page = (results / "report.html").read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def test_a_test_that_does_not_apply_is_skipped(project: Project, marker: str, re
 
 def test_a_failure_has_evidence_and_a_result(project: Project) -> None:
     """Both are in the folder of the test, which the summary names."""
-    project.write(test_it=FAILS)
+    project.write(test_it=FAILS.replace("    assert", "    print('the operator says')\n    assert"))
     ended = project.run("--lab-evidence", "kept")
     folder = project.folder / "kept" / "test_it.py-test_it-889b5006"
     told = f"evidence: {folder}\n  $ pytest test_it.py::test_it\n"
@@ -59,6 +59,7 @@ def test_a_failure_has_evidence_and_a_result(project: Project) -> None:
     assert "  $ pytest test_it.py::test_it -x --lab-keep=failed\n" in beside_the_failure
     assert told in summary
     assert "assert 1 == 2" in (folder / "failure.txt").read_text()
+    assert (folder / "output.txt").read_text() == "Captured stdout call\nthe operator says\n\n"
     result = json.loads((folder / "result.json").read_text())
     assert (result["verdict"], result["kubernetes"]) == ("failed", "v1.36.3")
 
