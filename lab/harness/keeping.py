@@ -20,7 +20,7 @@ def keep(file: Path, content: object) -> None:
     if isinstance(content, str):
         text = _escaped(content, "\\")
     else:
-        # JSON takes an escape for the half itself, but for that of a backslash.
+        # One backslash would be JSON's own escape, which is read as the half again.
         text = _escaped(json.dumps(content, indent=1, ensure_ascii=False), "\\\\")
     file.parent.mkdir(parents=True, exist_ok=True)
     replace(file, (text, "\n"), _MODE)

@@ -97,7 +97,7 @@ class View:
     def _look(
         self, look: Callable[[], Sight], seconds: float, is_settled: Callable[[Sight], bool]
     ) -> Outcome:
-        """Look until it is settled or the seconds are over, with eyes on the cluster at the end."""
+        """Look until it is settled or the seconds are over, as long as the watches tell."""
         started = self.clock.now()
         while True:
             if threading.current_thread() in self.ended:

@@ -6,6 +6,7 @@ from typing import Final
 from fake_plugin.api.deviceplugin_pb2 import AllocateResponse
 from lab.conformance.check import Failed, NotApplicable, check
 from lab.conformance.trial import Trial
+from lab.core.counted import counted
 from lab.embedded.kubelet.connection import PluginError
 
 #: No plugin has a device of that name.
@@ -17,10 +18,9 @@ def count(answer: AllocateResponse, wanted: int) -> str:
     """Say how many container responses there are; raise `Failed` where others were asked for."""
     number = len(answer.container_responses)
     if number != wanted:
-        raise Failed(
-            f"{number} container responses to {wanted} container request{'s' if wanted > 1 else ''}"
-        )
-    return f"{number} container response{'s' if number > 1 else ''}"
+        requests = counted(wanted, "container request")
+        raise Failed(f"{counted(number, 'container response')} to {requests}")
+    return counted(number, "container response")
 
 
 @check(

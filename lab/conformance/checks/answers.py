@@ -9,6 +9,7 @@ from fake_plugin.cdi.names import ANNOTATION_PREFIX, broken_device_rule, broken_
 from lab.conformance.check import Failed, NotApplicable, check
 from lab.conformance.checks.allocation import count
 from lab.conformance.trial import Trial
+from lab.core.counted import counted
 
 _PERMISSIONS: Final = frozenset("rwm")
 
@@ -61,7 +62,7 @@ def answer_mounts(trial: Trial) -> str:
         raise NotApplicable("there are none")
     _refuse_relative("container path", (each.container_path for each in mounts))
     _refuse_relative("host path", (each.host_path for each in mounts))
-    return f"{len(mounts)} mount{'s' if len(mounts) > 1 else ''}"
+    return counted(len(mounts), "mount")
 
 
 @check(
@@ -83,7 +84,7 @@ def answer_devices(trial: Trial) -> str:
         letters = set(each.permissions)
         if not letters or letters - _PERMISSIONS or len(letters) < len(each.permissions):
             raise Failed(f"permissions {each.permissions!r} of {each.container_path}")
-    return f"{len(devices)} device file{'s' if len(devices) > 1 else ''}"
+    return counted(len(devices), "device file")
 
 
 @check(

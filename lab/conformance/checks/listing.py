@@ -9,6 +9,7 @@ from fake_plugin.api.deviceplugin_pb2 import Device
 from fake_plugin.resources.message_limit import MESSAGE_LIMIT
 from lab.conformance.check import Failed, NotApplicable, check
 from lab.conformance.trial import Trial
+from lab.core.counted import counted
 
 _TOO_LARGE: Final = re.compile(r"received message larger than max \((\d+) vs")
 _HEALTH: Final = frozenset({"Healthy", "Unhealthy"})
@@ -49,7 +50,7 @@ def first_list(trial: Trial) -> str:
     # A kubelet takes an empty list, and some send one before they have looked.
     trial.wait(lambda: (newest := trial.listed()) and newest.devices, trial.limits.first_list)
     number = len((trial.listed() or message).devices)
-    return f"{number} devices" if number else _NO_DEVICES
+    return counted(number, "device") if number else _NO_DEVICES
 
 
 @check(
@@ -80,12 +81,12 @@ def list_size(trial: Trial) -> str:
 )
 def ids(trial: Trial) -> str:
     """Count the IDs of a list."""
-    counted = Counter(each.ID for each in trial.some_devices())
-    if "" in counted:
-        raise Failed(f"{counted['']} devices have no ID")
-    if twice := [each for each, number in counted.items() if number > 1]:
+    times = Counter(each.ID for each in trial.some_devices())
+    if "" in times:
+        raise Failed(f"without an ID: {counted(times[''], 'device')}")
+    if twice := [each for each, number in times.items() if number > 1]:
         raise Failed(f"listed more than once: {shown(twice)}")
-    return f"{len(counted)} IDs"
+    return counted(len(times), "ID")
 
 
 @check(
@@ -98,10 +99,10 @@ def ids(trial: Trial) -> str:
 )
 def health(trial: Trial) -> str:
     """Look at the words for health."""
-    counted = Counter(each.health for each in trial.some_devices())
-    if wrong := sorted(set(counted) - _HEALTH):
+    words = Counter(each.health for each in trial.some_devices())
+    if wrong := sorted(set(words) - _HEALTH):
         raise Failed(f"health is {shown(wrong)}")
-    return ", ".join(f"{number} {word}" for word, number in counted.items())
+    return ", ".join(f"{number} {word}" for word, number in words.items())
 
 
 @check(

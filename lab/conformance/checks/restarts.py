@@ -4,6 +4,7 @@ from typing import Final
 
 from lab.conformance.check import Failed, NotApplicable, check
 from lab.conformance.trial import Trial
+from lab.core.counted import counted
 
 #: Of Register, while it is refused: a plugin that tries four times a second stays below.
 _MOST_TRIES: Final = 20
@@ -131,7 +132,7 @@ def refused(trial: Trial) -> str:
         raise Failed(f"{tries} calls of Register within {trial.limits.refusal:g} s")
     if process.exit_code == 0:
         raise Failed("it ended with exit code 0, as if all were well")
-    calls = f"{tries} call{'' if tries == 1 else 's'} of Register"
+    calls = f"{counted(tries, 'call')} of Register"
     return f"{calls}, then {process.end}" if process.has_ended else calls
 
 

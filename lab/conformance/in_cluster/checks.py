@@ -98,7 +98,7 @@ def _refuse_interrupted(trial: ClusterTrial) -> None:
 def _comes_back(trial: ClusterTrial, since: float) -> str:
     """Wait until the node has all devices and gives one; raise `Failed` where it does not.
 
-    It is one, too, where a pod does not run on.
+    It fails as well where a pod that had a device has ended meanwhile.
     """
 
     def look_at_node() -> None:

@@ -109,7 +109,7 @@ class ClusterTrial:
         return [each for each in self._clearing.plugins() if terminating or not each.terminating]
 
     def runs(self, pod: Pod) -> bool:
-        """Tell whether a container of the pod runs now."""
+        """Tell whether all containers of the pod run now."""
         return pod.phase == "Running" and all(each.state == "running" for each in pod.containers)
 
     def delete_plugin(self) -> Pod:
