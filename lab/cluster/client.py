@@ -142,10 +142,22 @@ class Client:
             if not error.is_missing:
                 raise
 
-    def logs(self, pod: Pod, *, tail: int | None = None, container: str = "") -> str:
-        """Return what a container of the pod has printed; none is needed where there is but one."""
+    def logs(
+        self,
+        pod: Pod,
+        *,
+        tail: int | None = None,
+        most: int | None = None,
+        container: str = "",
+    ) -> str:
+        """Return what a container of the pod has printed; none is needed where there is but one.
+
+        Of `tail` lines at the end, up to `most` bytes from their beginning.
+        """
         path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/log"
         query = [("tailLines", str(tail))] if tail else []
+        if most:
+            query.append(("limitBytes", str(most)))
         if container:
             query.append(("container", container))
         return self.connection.text(path, query)

@@ -102,8 +102,8 @@ class Lab(Policies):
         """Create an object in the lab's namespace; one of a kind that has none goes after the test.
 
         Such as a ClusterRole, which is the whole cluster's. It is made as `kubectl create` does.
-        Raises `UsageError` for another namespace than the lab's, and
-        `ApiFailed` where the API server refuses it, with the server's words in `seen`.
+        Raises `UsageError` for what is no single object with a name, and for another namespace than
+        the lab's; `ApiFailed` where the API server refuses it, with the server's words in `seen`.
         """
         complete = of_test(manifest, self.namespace, self.running.client.kinds)
         kind, meta = complete["kind"], complete["metadata"]

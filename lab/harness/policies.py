@@ -68,12 +68,12 @@ class Policies:
     def refuses(self, manifest: Json, *, because: str) -> None:
         """See that the API server does not take an object, and says so in these words.
 
-        Raises `ExpectationFailed` where it takes it, or has other words, and `UsageError` for
-        another namespace than the lab's.
+        Raises `ExpectationFailed` where it takes it, or has other words, and `UsageError` as
+        `submit`.
         """
         __tracebackhide__ = True
-        kind, name = manifest["kind"], manifest["metadata"]["name"]
         complete = of_test(manifest, self.namespace, self.running.client.kinds)
+        kind, name = complete["kind"], complete["metadata"]["name"]
         try:
             self.running.client.create(complete)
         except ApiFailed as error:

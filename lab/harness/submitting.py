@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
+from fake_plugin.shortening import cut
 from lab.cluster.connection import ApiFailed, Json
 from lab.core.errors import CleanUpFailed, UsageError
 from lab.harness.sight import MET, NotYet, Sight
@@ -12,13 +13,16 @@ if TYPE_CHECKING:
     from lab.cluster.kinds import Kinds
 
 _GONE_SECONDS: Final = 60.0
+_SHOWN_CHARACTERS: Final = 200
 
 
 def of_test(manifest: Json, namespace: str, kinds: "Kinds") -> Json:
     """Return an object as it is in a test's namespace, or in none, as its kind has it.
 
-    Raises `UsageError` where it is to be in another one: nobody would take it away again.
+    Raises `UsageError` for what is no single object with a name, and where it is to be in another
+    namespace: nobody would take it away again.
     """
+    _require_object(manifest)
     kind, meta = manifest["kind"], {**manifest["metadata"]}
     given = meta.pop("namespace", namespace)
     if given != namespace:
@@ -30,6 +34,18 @@ def of_test(manifest: Json, namespace: str, kinds: "Kinds") -> Json:
         )
     inside = {"namespace": namespace} if kinds.has_namespace(manifest) else {}
     return {**manifest, "metadata": {**inside, **meta}}
+
+
+def _require_object(manifest: object) -> None:
+    match manifest:
+        case {"apiVersion": str(), "kind": str(kind), "metadata": {"name": str(name)}}:
+            if kind and name and not kind.endswith("List"):
+                return
+    raise UsageError(
+        "this is no object that could be made",
+        seen=cut(repr(manifest), _SHOWN_CHARACTERS),
+        remedy="give each object by itself, with apiVersion, kind and metadata.name",
+    )
 
 
 def take_away(manifest: Json, client: "Client", view: View, kubeconfig: str) -> None:

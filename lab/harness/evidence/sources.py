@@ -15,6 +15,8 @@ from lab.harness.node import NodeHandle
 from lab.harness.timeline import timeline_of
 
 _LOG_LINES: Final = 2000
+#: Who prints without an end of a line has this much of it.
+_LOG_BYTES: Final = 1024**2
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def _objects(lab: Lab, path: str) -> JsonValue:
 
 
 def _log(lab: Lab, pod: Pod, container: str = "") -> str:
-    return lab.running.client.logs(pod, tail=_LOG_LINES, container=container)
+    client = lab.running.client
+    return client.logs(pod, tail=_LOG_LINES, most=_LOG_BYTES, container=container)
 
 
 def _timeline(lab: Lab, pod: Pod) -> JsonValue:

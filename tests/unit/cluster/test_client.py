@@ -135,6 +135,8 @@ def test_log_can_be_cut_to_its_last_lines(client: Client, api: FakeApi) -> None:
     api.pods, api.logs = [pod("plugin-1", "t-lab-worker")], {"plugin-1": PLUGIN_LOG}
     client.logs(client.pods()[0], tail=3)
     assert api.requests[-1].query == {"tailLines": "3"}
+    client.logs(client.pods()[0], tail=3, most=1024)
+    assert api.requests[-1].query == {"tailLines": "3", "limitBytes": "1024"}
 
 
 @pytest.mark.parametrize("cut", [False, True])

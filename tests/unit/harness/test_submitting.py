@@ -107,6 +107,32 @@ def test_another_namespace_is_refused(lab: Lab, server: Server, manifest: Json) 
     assert server.asked == []
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        None,
+        [],
+        {},
+        "pod",
+        {"apiVersion": "v1", "kind": "Pod"},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": None},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "p-"}},
+        {"kind": "Pod", "metadata": {"name": "p"}},
+        {"apiVersion": "v1", "kind": "List", "metadata": {"name": "p"}, "items": []},
+    ],
+)
+def test_what_is_no_object_with_a_name_is_refused(
+    lab: Lab, server: Server, manifest: object
+) -> None:
+    """Nothing is asked of the server: the mistake is told with what was given."""
+    for act in (lab.submit, lambda each: lab.refuses(each, because="any")):
+        with pytest.raises(UsageError) as raised:
+            act(cast("Json", manifest))
+        assert raised.value.what == "this is no object that could be made"
+        assert raised.value.seen == repr(manifest)
+    assert server.asked == []
+
+
 def test_what_has_no_namespace_has_gone_after_the_test(lab: Lab, server: Server) -> None:
     """Though it was made twice: it is the whole cluster's, and the next test would have it."""
     with lab.afterwards:
