@@ -200,8 +200,9 @@ def test_what_a_killed_test_has_stopped_and_broken_is_put_right(
         node.asked.append(f"clear at {node.cluster.clock.now():g} s")
         node.cluster.clock.at(5, partial(node.plugin, "old"))
 
-    plugin = SimpleNamespace(clear=clear, facts=lambda: SimpleNamespace(resources=()))
-    monkeypatch.setattr(NodeHandle, "reading", plugin)
+    nothing = SimpleNamespace(resources=())
+    plugin = SimpleNamespace(clear=clear, facts=lambda: nothing, open_calls=list)
+    monkeypatch.setattr(NodeHandle, "_plugin", plugin)
     monkeypatch.setattr(NodeHandle, "start_kubelet", lambda _: node.asked.append("start kubelet"))
     node.cluster.node("w", ready=False)
     node.cluster.plugins.remove("old", "kube-system")
