@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Unpack
 
 from fake_plugin.faults.fault import Call
+from lab.cluster.objects import Pod
 from lab.cluster.plugin.cards import CardsAdded, CardsMoved
 from lab.cluster.plugin.faults import Effect
 from lab.cluster.plugin.health import HealthChanged, Reason, Scripted
@@ -18,6 +19,7 @@ from lab.cluster.plugin.metrics import Sample
 from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.cluster.plugin.overview import Resource
 from lab.cluster.plugin.rules import Rule
+from lab.core.counted import counted
 from lab.core.errors import CheckFailed
 from lab.harness.announced import announced, shown, spoiled
 from lab.harness.guests import Host
@@ -228,19 +230,32 @@ class NodeHandle(Machine):
         """End the plugin's process as if it were killed, and wait until it serves the node again.
 
         Its sockets stay, and calls break off. The kubelet starts its container again in the same
-        pod, each time later than the last: a new pod takes its place when the test is over.
+        pod, each time later than the last: a new pod takes its place when the test is over. Raises
+        `CheckFailed` where there is no such pod, or more than one.
         """
-        (before,) = self._plugin_pods()
+        before = self._only_plugin_pod()
         self.afterwards.once("killed", self.name, undo=self.restart_plugin)
         self._plugin.crash()
 
         def look() -> Sight:
-            (now,) = self._plugin_pods()
-            if now.restarts > before.restarts and now.ready:
+            pods = self._plugin_pods()
+            if len(pods) == 1 and pods[0].restarts > before.restarts and pods[0].ready:
                 return MET
-            return NotYet(f"{now.name}: {now.restarts} restarts, ready: {now.ready}")
+            return NotYet(_starts(pods) or "it has no pod")
 
         self._require(look, "the plugin did not serve the node again", within)
+
+    def _only_plugin_pod(self) -> Pod:
+        pods = self._plugin_pods()
+        if len(pods) == 1:
+            return pods[0]
+        raise CheckFailed(
+            f"the node has {counted(len(pods), 'pod')} of the plugin, and one can be killed",
+            where=self.title,
+            seen=_starts(pods),
+            remedy="start it, or wait until it is the only one, before it is killed",
+            commands=(f"gpulab status --name {self.running.record.name}",),
+        )
 
     def stop_plugin(self, *, within: float = PLUGIN_SECONDS) -> None:
         """Let the DaemonSet have no pod here, until `start_plugin`."""
@@ -268,3 +283,8 @@ class NodeHandle(Machine):
             return NotYet(", ".join(f"{pod.name}: {pod.phase} {pod.waiting}" for pod in pods))
 
         self._require(look, "the plugin did not serve the node", within)
+
+
+def _starts(pods: Sequence[Pod]) -> str:
+    """Return of each pod how often it was started again, and whether it is ready."""
+    return ", ".join(f"{pod.name}: {pod.restarts} restarts, ready: {pod.ready}" for pod in pods)

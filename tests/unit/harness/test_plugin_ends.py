@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from lab.cluster.connection import Json
-from lab.core.errors import TimedOut
+from lab.core.errors import CheckFailed, TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
 from lab.harness.node import NodeHandle
@@ -128,6 +128,52 @@ def test_a_plugin_that_does_not_come_back_is_told(handle: NodeHandle) -> None:
     with pytest.raises(TimedOut) as raised:
         handle.kill_plugin(within=5)
     assert raised.value.seen == "old: 0 restarts, ready: True"
+
+
+@pytest.mark.usefixtures("crashes")
+def test_a_killed_plugin_whose_pod_has_gone_is_waited_for(node: Node, handle: NodeHandle) -> None:
+    """It has no pod for a moment, and two while another one comes."""
+    node.cluster.clock.at(1, lambda: node.cluster.plugins.remove("old", "kube-system"))
+    with pytest.raises(TimedOut) as raised:
+        handle.kill_plugin(within=2)
+    assert raised.value.seen == "it has no pod"
+    node.plugin("old")
+    node.cluster.clock.at(3, partial(node.plugin, "new"))
+    node.cluster.clock.at(4, partial(node.plugin, "old", restarts=1))
+    node.cluster.clock.at(6, lambda: node.cluster.plugins.remove("new", "kube-system"))
+    handle.kill_plugin()
+    assert node.cluster.clock.now() == 6
+
+
+@pytest.mark.usefixtures("crashes")
+@pytest.mark.parametrize(
+    ("names", "number", "seen"),
+    [
+        ((), 0, ""),
+        (
+            ("old", "new"),
+            2,
+            "  seen:  new: 0 restarts, ready: True, old: 0 restarts, ready: True\n",
+        ),
+    ],
+)
+def test_a_plugin_that_has_not_one_pod_is_not_killed(
+    node: Node, lab: Lab, names: tuple[str, ...], number: int, seen: str
+) -> None:
+    """As one that was stopped, or while another one takes its place; nothing is to be undone."""
+    node.cluster.plugins.remove("old", "kube-system")
+    for name in names:
+        node.plugin(name)
+    with lab.afterwards, pytest.raises(CheckFailed) as raised:
+        lab.node().kill_plugin()
+    assert str(raised.value) == (
+        f"the node has {number} pods of the plugin, and one can be killed\n"
+        "  where: chapter-0 (w)\n"
+        f"{seen}"
+        "  next:  start it, or wait until it is the only one, before it is killed\n"
+        "         $ gpulab status --name gpu-lab"
+    )
+    assert node.asked == []
 
 
 @pytest.mark.parametrize(
