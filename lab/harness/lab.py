@@ -105,14 +105,19 @@ class Lab(Policies):
         Raises `UsageError` for what is no single object with a name, and for another namespace than
         the lab's; `ApiFailed` where the API server refuses it, with the server's words in `seen`.
         """
-        complete = of_test(manifest, self.namespace, self.running.client.kinds)
-        kind, meta = complete["kind"], complete["metadata"]
-        key = (complete["apiVersion"], kind, meta["name"])
-        if "namespace" not in meta:
+        planned = self._planned(manifest)
+        key = (planned.manifest["apiVersion"], planned.kind, planned.name)
+        if not planned.namespace:
             self.afterwards.once("submitted", *key, undo=partial(self._take_away, key))
-        self.running.client.create(complete)
-        self._made[key] = complete
-        return Submitted(kind, meta.get("namespace", ""), meta["name"], complete)
+        self.running.client.create(planned.manifest)
+        self._made[key] = planned.manifest
+        return planned
+
+    def _planned(self, manifest: Json) -> Submitted:
+        """Return what an object is going to be; raises `UsageError` as `submit`."""
+        complete = of_test(manifest, self.namespace, self.running.client.kinds)
+        meta = complete["metadata"]
+        return Submitted(complete["kind"], meta.get("namespace", ""), meta["name"], complete)
 
     def _take_away(self, key: tuple[str, ...]) -> None:
         # What the server has refused may be there all the same: of somebody else.
@@ -158,13 +163,14 @@ class Lab(Policies):
         if rival:
             # When it has gone, the kubelet may not go back to the lab's own.
             node.rivals.add(resource)
-        brought = self.submit(manifest)
-        undo = partial(self._send_away, brought, node, rival)
-        self.afterwards.once("guest", brought.name, undo=undo)
-        return brought
+        guest = self._planned(manifest)
+        # Whoever has no answer from the server does not know whether it is there.
+        undo = partial(self._send_away, guest, node, rival)
+        self.afterwards.once("guest", guest.name, undo=undo)
+        return self.submit(manifest)
 
-    def _send_away(self, brought: Submitted, node: NodeHandle, rival: bool) -> None:  # noqa: FBT001 - for `partial`
-        self.delete(brought)
+    def _send_away(self, guest: Submitted, node: NodeHandle, rival: bool) -> None:  # noqa: FBT001 - for `partial`
+        self.delete(guest)
         if rival:
             # The kubelet may have ended what it had with the lab's own, which does not notice.
             node.restart_plugin()

@@ -81,6 +81,26 @@ def test_a_guest_has_gone_afterwards(
     assert done == ["create guest", "delete guest", *after]
 
 
+@pytest.mark.parametrize(("resource", "after"), [("other.com/device", []), (OWN, ["restart"])])
+def test_a_guest_of_which_the_server_has_not_answered_has_gone_afterwards(
+    lab: Lab,
+    done: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    resource: str,
+    after: list[str],
+) -> None:
+    """It may be there all the same, and has taken the resource over."""
+
+    def create(manifest: Json) -> None:
+        done.append(f"create {manifest['metadata']['name']}")
+        raise ApiFailed("the API server does not answer")
+
+    monkeypatch.setattr(lab.running.client, "create", create)
+    with pytest.raises(ApiFailed), lab.afterwards:
+        lab.bring_plugin(lab.node(), "guest", resource)
+    assert done == ["create guest", "delete guest", *after]
+
+
 @pytest.mark.parametrize(("resource", "rivals"), [("other.com/device", set()), (OWN, {OWN})])
 def test_a_node_knows_which_resources_have_a_rival(
     lab: Lab, resource: str, rivals: set[str]
