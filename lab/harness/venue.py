@@ -61,9 +61,11 @@ def venue_for(
     """
     folder = LabFolder.of(site.folders, order.name)
     folder.require_place()
-    _require_lab(folder, order.name, makes=makes)
     with alone_at(site, order.name) as own:
+        # Until then another command may take it down.
         record = folder.read()
+        if not (record or makes):
+            raise _no_lab(folder, order.name)
         chosen_backend(order, record)
         if record:
             refuse_making(order, f"the lab {order.name!r} is up already", _ANOTHER)
@@ -100,10 +102,8 @@ def _ended(
     end()
 
 
-def _require_lab(folder: LabFolder, name: str, *, makes: bool) -> None:
-    if makes or folder.read():
-        return
-    raise NotReady(
+def _no_lab(folder: LabFolder, name: str) -> NotReady:
+    return NotReady(
         f"there is no lab {name!r}",
         where=str(folder.path),
         remedy="create it, or have one that is there for this run only",

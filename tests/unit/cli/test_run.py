@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,10 +12,12 @@ import pytest
 from lab.cli.main import run
 from lab.cluster.connection import ApiFailed
 from lab.core.errors import CheckFailed, Interrupted
+from lab.harness import venue
 from lab.harness.results import results_in
 from lab.host.folders import Folders
 from lab.install.backend import NoPlace
-from lab.install.lock import alone
+from lab.install.lock import alone, alone_at
+from lab.install.site import Site
 from tests.unit.cli.running_labs import Act, Labs, fails, up
 from tests.unit.cli.two_nodes import Output
 
@@ -38,6 +43,24 @@ def test_without_a_lab_it_says_how_to_have_one(labs: Labs, capsys: Output) -> No
         "         $ gpulab up --name t\n"
         "         $ gpulab run --backend kind --name t\n"
     )
+
+
+def test_a_lab_that_goes_before_the_run_has_it_is_not_made_anew(
+    labs: Labs, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command was at work on it until then; nobody has asked for a cluster."""
+
+    @contextmanager
+    def after_down(site: Site, name: str) -> Iterator[Site]:
+        shutil.rmtree(labs.state / name)
+        with alone_at(site, name) as own:
+            yield own
+
+    monkeypatch.setattr(venue, "alone_at", after_down)
+    up(labs)
+    assert run(["run", "a", "--name", "t"]) == 3
+    assert "error: there is no lab 't'\n" in capsys.readouterr().err
+    assert labs.told == []
 
 
 def test_a_lab_of_its_own_has_nodes_for_every_fleet_and_goes(labs: Labs) -> None:
