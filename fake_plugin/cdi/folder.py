@@ -5,6 +5,7 @@ folder define is given to no container (pkg/cdi/cache.go), so a spec that would 
 device is not written.
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -135,5 +136,6 @@ def _unlink(path: Path) -> None:
             "the CDI spec cannot be removed",
             where=str(path),
             seen=problem.strerror or "",
-            remedy=f"remove it by hand, or containers are still given its devices: rm {path}",
+            remedy=f"remove it by hand, or containers are still given its devices: "
+            f"{shlex.join(('rm', str(path)))}",
         ) from problem

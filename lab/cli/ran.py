@@ -7,6 +7,7 @@ import click
 
 from lab.core.counted import counted
 from lab.core.errors import CheckFailed, NotReady
+from lab.host.processes import pasteable
 
 if TYPE_CHECKING:
     from lab.cli.run import Asked
@@ -47,7 +48,7 @@ def conclude(series: "Series", asked: "Asked") -> None:
         ),
         remedy="read what was kept of it, and run it again",
         commands=(
-            f"gpulab report {series.of.folder}",
+            pasteable(("gpulab", "report", str(series.of.folder))),
             *((asked.again(),) if in_order else ()),
             asked.alone(failed[0]),
         ),

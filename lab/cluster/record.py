@@ -191,7 +191,7 @@ class LabFolder:
                 "the files of the lab could not be removed",
                 where=str(self.path),
                 seen=str(error),
-                commands=(f"rm -r {self.path}",),
+                commands=(shlex.join(("rm", "-r", str(self.path))),),
             ) from error
         with suppress(OSError):  # Other labs live there, or it is already gone.
             self.path.parent.rmdir()

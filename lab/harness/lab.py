@@ -25,6 +25,7 @@ from lab.harness.policies import Policies
 from lab.harness.scheduler import wait_until_seen
 from lab.harness.submitting import of_test, take_away
 from lab.harness.view import View
+from lab.host.processes import pasteable
 from lab.install.deployment import DAEMON_SET_PATH
 from lab.install.placing import place
 from lab.install.status import RunningLab
@@ -245,9 +246,12 @@ class Lab(Policies):
 
     def expect(self, subject: NodeHandle | Submitted | Pod) -> NodeExpectation | PodExpectation:
         """Return what can be expected of a node or of a pod."""
-        describe = f"kubectl --kubeconfig {self.running.folder.kubeconfig} describe"
+        describe = ("kubectl", "--kubeconfig", self.kubeconfig, "describe")
         if isinstance(subject, NodeHandle):
-            shown = (f"{describe} node {subject.name}", f"gpulab status --name {self.name}")
+            shown = (
+                pasteable((*describe, "node", subject.name)),
+                f"gpulab status --name {self.name}",
+            )
             said = partial(self._node_events, subject.name)
             node = Expecting(self.view, f"node {subject.title}", said, shown)
             return NodeExpectation(
@@ -259,15 +263,15 @@ class Lab(Policies):
                 subject.metrics,
             )
         name, inside = subject.name, subject.namespace
-        told = (f"{describe} pod {name} --namespace {inside}",)
+        told = (pasteable((*describe, "pod", name, "--namespace", inside)),)
         pod = Expecting(self.view, f"pod {name}", lambda: self._events("Pod", name), told)
         return PodExpectation(pod, self.running.client, inside, name, self._numa_nodes)
 
     def expect_replicas(self, workload: Submitted) -> ReplicasExpectation:
         """Return what can be expected of the pods of a Deployment."""
         name, inside = workload.name, workload.namespace
-        kubectl = f"kubectl --kubeconfig {self.running.folder.kubeconfig}"
-        told = (f"{kubectl} describe pods --namespace {inside} --selector app={name}",)
+        describe = ("kubectl", "--kubeconfig", self.kubeconfig, "describe", "pods")
+        told = (pasteable((*describe, "--namespace", inside, "--selector", f"app={name}")),)
 
         def about() -> tuple[Event, ...]:
             return tuple(each for pod in self.pods(name) for each in self._events("Pod", pod.name))

@@ -20,6 +20,7 @@ from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
 from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View, viewing
+from lab.host.processes import pasteable
 from lab.install.status import RunningLab
 
 _LOG: Final = logging.getLogger("gpu_lab")
@@ -126,13 +127,13 @@ def _wait_until_empty(running: RunningLab, namespace: str, view: View) -> None:
         left = [pod.name for pod in view.pods.all()]
         return NotYet(f"still there: {', '.join(left)}") if left else MET
 
-    kubectl = f"kubectl --kubeconfig {running.folder.kubeconfig}"
+    kubectl = ("kubectl", "--kubeconfig", str(running.folder.kubeconfig))
     view.require(
         look,
         _GONE_SECONDS,
         "pods of a test did not go",
         where=namespace,
         remedy="see what holds them",
-        commands=(f"{kubectl} describe pods --namespace {namespace}",),
+        commands=(pasteable((*kubectl, "describe", "pods", "--namespace", namespace)),),
         error=CleanUpFailed,
     )

@@ -16,6 +16,7 @@ from lab.harness.run import Run
 from lab.harness.running import run as run_scenario
 from lab.harness.scenario import Scenario
 from lab.harness.venue import Venue
+from lab.host.processes import pasteable
 from lab.install.backend import NoPlace
 
 if TYPE_CHECKING:
@@ -131,7 +132,10 @@ class Series:
             seen=away.seen or away.what,
             remedy="see what became of it; what came of the scenarios before is kept in "
             f"{self.of.folder}",
-            commands=(f"gpulab status --name {name}", f"gpulab report {self.of.folder}"),
+            commands=(
+                f"gpulab status --name {name}",
+                pasteable(("gpulab", "report", str(self.of.folder))),
+            ),
         ) from failure
 
 

@@ -7,6 +7,7 @@ from lab.cluster.connection import ApiFailed, Json
 from lab.core.errors import CleanUpFailed, UsageError
 from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View
+from lab.host.processes import pasteable
 
 if TYPE_CHECKING:
     from lab.cluster.client import Client
@@ -67,12 +68,13 @@ def take_away(manifest: Json, client: "Client", view: View, kubeconfig: str) -> 
         holding = found["metadata"].get("finalizers", ())
         return NotYet(f"it is there still; finalizers: {', '.join(holding) or 'none'}")
 
+    show = ("kubectl", "--kubeconfig", kubeconfig, "get", kind.lower(), name, "-o", "yaml")
     view.require(
         look,
         _GONE_SECONDS,
         f"the {kind} {name} of a test did not go",
         where=path,
         remedy="see what holds it",
-        commands=(f"kubectl --kubeconfig {kubeconfig} get {kind.lower()} {name} -o yaml",),
+        commands=(pasteable(show),),
         error=CleanUpFailed,
     )

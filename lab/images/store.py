@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from lab.core.errors import Interrupted, NotReady
 from lab.core.progress import Progress, Step
 from lab.host.folders import unwritable
-from lab.host.processes import Processes, ProcessFailed
+from lab.host.processes import Processes, ProcessFailed, pasteable
 
 #: The file in a product that says what it is; see `Made`.
 RECORD: Final = "made.json"
@@ -227,7 +227,7 @@ def disk_full(what: str, folder: Path, error: Exception) -> NotReady:
         seen=error.seen if isinstance(error, ProcessFailed) else str(error),
         remedy="make room, then run it again: it goes on where it stopped, and nothing half made "
         "is left",
-        commands=(f"df -h {folder}",),
+        commands=(pasteable(("df", "-h", str(folder))),),
     )
 
 

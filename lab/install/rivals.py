@@ -10,6 +10,7 @@ from pathlib import Path
 from lab.cluster.objects import Node
 from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
+from lab.host.processes import pasteable
 from lab.install.deployment import NODE_LABEL
 from lab.install.rollout import wanted_by
 
@@ -35,12 +36,12 @@ def refuse_rivals(
 
 
 def _rival(node: str, resource: str, number: int, kubeconfig: Path) -> UsageError:
-    pods = f"kubectl --kubeconfig {kubeconfig} get pods -A --field-selector spec.nodeName={node}"
+    there = ("-A", "--field-selector", f"spec.nodeName={node}")
     return UsageError(
         f"another plugin serves {resource} on a node of the fleet",
         where=node,
         seen=f"{resource}: {number} allocatable, and the lab has not put it there",
         remedy="remove that plugin from the node, or give the pool another resource or node; "
         "nothing was changed",
-        commands=(pods,),
+        commands=(pasteable(("kubectl", "--kubeconfig", str(kubeconfig), "get", "pods", *there)),),
     )

@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 
 from lab.core.errors import CleanUpFailed
 from lab.host.folders import Folders, unwritable
+from lab.host.processes import pasteable
 
 #: No lab can be called so.
 _FOLDER: Final = ".pytest"
@@ -94,7 +95,7 @@ class RunFolder:
                 "the files of the run could not be removed",
                 where=str(self.path),
                 seen=str(error),
-                commands=(f"rm -r {self.path}",),
+                commands=(pasteable(("rm", "-r", str(self.path))),),
             ) from error
 
     def others(self) -> Iterator["RunFolder"]:

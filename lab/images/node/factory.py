@@ -20,7 +20,7 @@ from lab.core.errors import CheckFailed, NotReady
 from lab.core.progress import Progress
 from lab.host.docker import Docker, Engine
 from lab.host.folders import Folders
-from lab.host.processes import Processes
+from lab.host.processes import Processes, pasteable
 from lab.host.side_by_side import side_by_side
 from lab.images.archive import ImageContent, write_archive
 from lab.images.debian import layer_in, require_mmdebstrap
@@ -226,5 +226,5 @@ def _check_room(engine: Engine, store: Store, recipe: Recipe) -> None:
                 where=str(folder),
                 seen=f"{free / GIB:.1f} GiB are free, {needed / GIB:.0f} GiB are needed",
                 remedy="make room, or set GPULAB_CACHE_HOME to a folder on a larger disk",
-                commands=(f"df -h {folder}",),
+                commands=(pasteable(("df", "-h", str(folder))),),
             )

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 from lab.core.errors import NotReady
-from lab.host.processes import ProcessFailed
+from lab.host.processes import ProcessFailed, pasteable
 from lab.images.architecture import image_architecture
 from lab.images.plugin.base import PYTHON
 from lab.images.store import Making, Part, ran_out_of_space
@@ -52,7 +52,7 @@ def wheels_part() -> Part:
                 seen=error.seen,
                 remedy="pip has to be there and to reach a package index "
                 "(`pip config list` shows which)",
-                commands=(f"{sys.executable} -m pip --version",),
+                commands=(pasteable((sys.executable, "-m", "pip", "--version")),),
             ) from error
 
     return Part(

@@ -8,6 +8,7 @@ from lab.cluster.record import LabFolder, RecordDamaged
 from lab.core.errors import CleanUpFailed, Interrupted, LabError, NotReady
 from lab.core.fleet import Fleet
 from lab.core.progress import Progress
+from lab.host.processes import pasteable
 from lab.install import deployment
 from lab.install.deployment import NO_LABELS, NODE_LABEL
 from lab.install.existing.backend import access_of
@@ -51,7 +52,10 @@ def detach(folder: LabFolder, progress: Progress) -> None:
             seen=": ".join(filter(None, (error.what, error.seen))),
             remedy="try again when the cluster can be asked; where it is gone for good, remove the "
             "lab's files",
-            commands=(f"gpulab down --name {folder.path.name}", f"rm -r {folder.path}"),
+            commands=(
+                f"gpulab down --name {folder.path.name}",
+                pasteable(("rm", "-r", str(folder.path))),
+            ),
         ) from error
     folder.remove()
 

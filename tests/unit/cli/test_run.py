@@ -210,13 +210,13 @@ def test_flakes_are_counted_and_the_order_can_be_had_again(labs: Labs, capsys: O
     """By the seed, on a lab of its own again."""
     labs.acts["a"] = [fails, lambda: None, fails]
     options = ("--repeat", "4", "--seed", "7", "--name", "t", "--backend", "kind")
-    assert run(["run", "a", *options, "--evidence", "kept"]) == 1
+    assert run(["run", "a", *options, "--evidence", "my runs"]) == 1
     assert capsys.readouterr().err.endswith(
         "error: 1 of 1 scenario did not hold: a\n"
-        "  where: kept\n"
+        "  where: my runs\n"
         "  seen:  a: 2 of 4 did not hold\n"
         "  next:  read what was kept of it, and run it again\n"
-        "         $ gpulab report kept\n"
+        "         $ gpulab report 'my runs'\n"
         "         $ gpulab run a --repeat 4 --seed 7 --name t --backend kind\n"
         "         $ gpulab run a --name t --backend kind\n"
     )
@@ -235,13 +235,14 @@ def test_each_failure_has_its_evidence_and_its_command(labs: Labs, capsys: Outpu
 def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None:
     """What ran before is told, and nothing is run after it."""
     up(labs)
+    kept = ("--evidence", "my runs")
 
     def lose() -> None:
         labs.away = ApiFailed("the API server does not answer", seen="Connection refused")
         raise CheckFailed("not so")
 
     labs.acts["b"] = [lose]
-    assert run(["run", "a", "b", "--repeat", "2", "--name", "t", "--output", "json"]) == 3
+    assert run(["run", "a", "b", "--repeat", "2", "--name", "t", "--output", "json", *kept]) == 3
     shown = capsys.readouterr()
     assert [each["ok"] for each in json.loads(shown.out)["scenarios"]] == [True, False]
     assert "not so" not in shown.err
@@ -251,9 +252,9 @@ def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None
         f"  where: {labs.state}/t/kubeconfig\n"
         "  seen:  Connection refused\n"
         "  next:  see what became of it; what came of the scenarios before is kept in "
-        "lab-evidence\n"
+        "my runs\n"
         "         $ gpulab status --name t\n"
-        "         $ gpulab report lab-evidence\n"
+        "         $ gpulab report 'my runs'\n"
     )
 
 

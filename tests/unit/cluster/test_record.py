@@ -212,8 +212,9 @@ def test_removing_twice_is_removing(folder: LabFolder) -> None:
     assert not folder.path.exists()
 
 
-def test_files_that_stay_are_named(folder: LabFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clean-up that failed says what is left and what to paste."""
+def test_files_that_stay_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clean-up that failed says what is left and what to paste, a blank in the path or not."""
+    folder = LabFolder(tmp_path / "my labs" / "t-lab")
 
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
@@ -221,7 +222,7 @@ def test_files_that_stay_are_named(folder: LabFolder, monkeypatch: pytest.Monkey
     monkeypatch.setattr("shutil.rmtree", refused)
     with pytest.raises(CleanUpFailed, match="could not be removed") as raised:
         folder.remove()
-    assert raised.value.commands == (f"rm -r {folder.path}",)
+    assert raised.value.commands == (f"rm -r '{folder.path}'",)
     assert "Permission denied" in raised.value.seen
 
 

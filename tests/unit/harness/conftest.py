@@ -81,7 +81,7 @@ def expect_pod(cluster: Cluster, inside: Inside, monkeypatch: pytest.MonkeyPatch
     numa = {f"GPU-{card}": card // 2 for card in range(4)}
     # What it says of its devices is asked of the node's plugin.
     monkeypatch.setattr(Lab, "_numa_nodes", lambda *_: numa)
-    folder = SimpleNamespace(kubeconfig="kubeconfig")
+    folder = SimpleNamespace(kubeconfig="/my lab/kubeconfig")
     running: Any = SimpleNamespace(client=inside, folder=folder)
     lab = Lab(running, Fleet.default(), NAMESPACE, cluster.view)
     return lambda name="p": lab.expect(a_pod(name))
@@ -116,7 +116,7 @@ def expect_node(
     monkeypatch.setattr(NodeHandle, "calls", recorded)
     monkeypatch.setattr(NodeHandle, "metrics", lambda _: scraped)
     monkeypatch.setattr(NodeHandle, "requested", lambda _, name: cluster.requested(name))
-    folder, record = SimpleNamespace(kubeconfig="kubeconfig"), SimpleNamespace(name="t")
+    folder, record = SimpleNamespace(kubeconfig="/my lab/kubeconfig"), SimpleNamespace(name="t")
     nothing_said = SimpleNamespace(get=lambda *_: {"items": []})
     client = SimpleNamespace(connection=nothing_said)
     running: Any = SimpleNamespace(folder=folder, record=record, client=client)

@@ -45,7 +45,7 @@ def test_the_report_tells_the_value(
         "  where: node nvidia-0 (w)\n"
         '  seen:  DCGM_FI_DEV_XID_ERRORS{gpu="0"} 0\n'
         "  next:  look at what is there\n"
-        "         $ kubectl --kubeconfig kubeconfig describe node w\n"
+        "         $ kubectl --kubeconfig '/my lab/kubeconfig' describe node w\n"
         "         $ gpulab status --name t"
     )
 

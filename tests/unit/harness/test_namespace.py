@@ -73,7 +73,7 @@ def running(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("lab.harness.namespace.viewing", viewing)
     client = SimpleNamespace(connection=server, create=server.create, delete=server.delete)
-    folder = SimpleNamespace(kubeconfig="kubeconfig", known_token=lambda: "")
+    folder = SimpleNamespace(kubeconfig="/my lab/kubeconfig", known_token=lambda: "")
     found: Any = SimpleNamespace(
         client=client,
         folder=folder,
@@ -128,7 +128,7 @@ def test_pods_that_do_not_go_are_told(running: "RunningLab", cluster: Cluster) -
     assert raised.value.what == "pods of a test did not go within 90 s"
     assert raised.value.seen == "still there: holder"
     assert raised.value.commands == (
-        "kubectl --kubeconfig kubeconfig describe pods --namespace ns",
+        "kubectl --kubeconfig '/my lab/kubeconfig' describe pods --namespace ns",
     )
 
 

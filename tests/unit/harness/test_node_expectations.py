@@ -35,7 +35,7 @@ def test_the_report_tells_what_the_node_shows(
         "  seen:  amd.com/gpu: 0 of 2 allocatable, nvidia.com/gpu: 7 of 8 allocatable; "
         "it is not Ready\n"
         "  next:  look at what is there\n"
-        "         $ kubectl --kubeconfig kubeconfig describe node w\n"
+        "         $ kubectl --kubeconfig '/my lab/kubeconfig' describe node w\n"
         "         $ gpulab status --name t"
     )
 

@@ -54,7 +54,7 @@ def test_the_report_of_a_deadline(cluster: Cluster, expect_pod: ExpectPod) -> No
         f"  seen:  Pending, {SHORT}\n"
         f"         12:00:00 Warning FailedScheduling (3 times) from default-scheduler: {SHORT}\n"
         "  next:  look at what is there\n"
-        "         $ kubectl --kubeconfig kubeconfig describe pod p --namespace ns"
+        "         $ kubectl --kubeconfig '/my lab/kubeconfig' describe pod p --namespace ns"
     )
 
 
@@ -231,7 +231,7 @@ def test_a_pod_that_is_disturbed_afterwards_is_told_at_once(
         "  where: pod p\n"
         "  seen:  Failed; before: Running, on w\n"
         "  next:  look at what is there\n"
-        "         $ kubectl --kubeconfig kubeconfig describe pod p --namespace ns"
+        "         $ kubectl --kubeconfig '/my lab/kubeconfig' describe pod p --namespace ns"
     )
 
 

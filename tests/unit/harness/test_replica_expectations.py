@@ -26,7 +26,7 @@ LOST: dict[str, Any] = {
 @pytest.fixture
 def replicas(cluster: Cluster) -> ReplicasExpectation:
     """Return an expectation of the Deployment `kept`."""
-    folder = SimpleNamespace(kubeconfig="/lab/kubeconfig")
+    folder = SimpleNamespace(kubeconfig="/my lab/kubeconfig")
     lab = Lab(
         cast("RunningLab", SimpleNamespace(folder=folder)),
         Fleet.default(),
@@ -81,7 +81,7 @@ def test_the_report_tells_of_each_pod(cluster: Cluster, replicas: ReplicasExpect
         "         12:00:00 Warning UnexpectedAdmissionError from kubelet: no healthy"
         " devices present\n"
         "  next:  look at what is there\n"
-        "         $ kubectl --kubeconfig /lab/kubeconfig describe pods --namespace ns"
+        "         $ kubectl --kubeconfig '/my lab/kubeconfig' describe pods --namespace ns"
         " --selector app=kept"
     )
 

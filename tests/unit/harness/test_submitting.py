@@ -68,7 +68,7 @@ def server() -> Server:
 @pytest.fixture
 def lab(cluster: Cluster, server: Server) -> Lab:
     """Return a lab of that server."""
-    folder = SimpleNamespace(kubeconfig="kubeconfig")
+    folder = SimpleNamespace(kubeconfig="/my lab/kubeconfig")
     running: Any = SimpleNamespace(client=server, folder=folder)
     return Lab(cast("RunningLab", running), Fleet.default(), "ns", cluster.view)
 
@@ -168,5 +168,5 @@ def test_what_does_not_go_is_told(lab: Lab, server: Server) -> None:
         f"  where: {ROLE}\n"
         "  seen:  it is there still; finalizers: mine.example.com/kept\n"
         "  next:  see what holds it\n"
-        "         $ kubectl --kubeconfig kubeconfig get clusterrole reader -o yaml"
+        "         $ kubectl --kubeconfig '/my lab/kubeconfig' get clusterrole reader -o yaml"
     )

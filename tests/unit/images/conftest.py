@@ -20,7 +20,7 @@ def processes() -> Processes:
 @pytest.fixture
 def store(tmp_path: Path, processes: Processes, progress: Progress) -> Store:
     """Return an empty store."""
-    return Store(tmp_path / "store", processes, progress)
+    return Store(tmp_path / "my store", processes, progress)
 
 
 @pytest.fixture

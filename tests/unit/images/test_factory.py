@@ -209,6 +209,17 @@ def test_too_little_room_is_told_first(
     assert machine.called("") == []
 
 
+def test_room_is_shown_by_what_is_pasted(
+    machine: ImageMachine, progress: Progress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A blank in the path of the cache or not."""
+    folders = Folders(machine.folders.state, tmp_path / "my cache")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(2, 1, 1))
+    with pytest.raises(NotReady) as raised:
+        build_node_image(Processes(), folders, progress)
+    assert raised.value.commands == (f"df -h '{folders.cache}/node-image'",)
+
+
 def test_last_step_takes_less_room(
     build: Build, machine: ImageMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,7 +97,7 @@ def test_full_disk_is_told_as_one(store: Store) -> None:
         "  seen:  [Errno 28] No space left on device\n"
         "  next:  make room, then run it again: it goes on where it stopped, and nothing half "
         "made is left\n"
-        f"         $ df -h {store.folder}"
+        f"         $ df -h '{store.folder}'"
     )
     assert unfinished(store) == []
 
@@ -208,11 +208,9 @@ def test_second_builder_waits_for_the_first(store: Store, said: list[str]) -> No
     assert said == [f"another gpulab builds in {store.folder}: waiting for it"]
 
 
-def test_waiting_builder_can_be_interrupted(
-    store: Store, processes: Processes, tmp_path: Path
-) -> None:
+def test_waiting_builder_can_be_interrupted(store: Store, processes: Processes) -> None:
     """A wait ends with the command that waits."""
-    (tmp_path / "store").mkdir()
+    store.folder.mkdir()
     processes.cancel()
-    with FileLock(tmp_path / "store" / ".lock"), pytest.raises(Interrupted), store.alone():
+    with FileLock(store.folder / ".lock"), pytest.raises(Interrupted), store.alone():
         pytest.fail("entered while another builds")

@@ -13,7 +13,9 @@ import yaml
 from lab.cluster.record import LabFolder, Record
 from lab.core.errors import CleanUpFailed, Interrupted, LabError, NotReady, UsageError
 from lab.core.fleet import Fleet, Pool
+from lab.core.progress import Progress
 from lab.install.down import take_down
+from lab.install.existing.removal import detach
 from lab.install.order import Order
 from lab.install.site import Site
 from lab.install.status import running_lab
@@ -284,6 +286,18 @@ def test_down_can_be_tried_again(user: User, api: FakeApi, folder: LabFolder) ->
     assert raised.value.commands == ("gpulab down --name t-lab", f"rm -r {folder.path}")
     api.refusal = None
     assert [user.down(), folder.path.exists()] == [True, False]
+
+
+def test_files_of_a_lost_cluster_are_removed_by_what_is_pasted(
+    tmp_path: Path, progress: Progress
+) -> None:
+    """And nothing else: a blank in the folder's path ends no argument."""
+    folder = LabFolder(tmp_path / "my labs" / "t-lab")
+    folder.path.mkdir(parents=True)
+    folder.fleet.touch()
+    with pytest.raises(CleanUpFailed) as raised:
+        detach(folder, progress)
+    assert raised.value.commands == ("gpulab down --name t-lab", f"rm -r '{folder.path}'")
 
 
 @pytest.mark.parametrize("lost", ["lab.json", "fleet.yaml"])

@@ -1,12 +1,17 @@
 """What `up` does with what it finds: halves of labs, and what is not its own."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from lab.cluster.client import Client
 from lab.cluster.record import LabFolder, Record, RecordDamaged
 from lab.core.errors import NotReady, UsageError
+from lab.core.fleet import Fleet, Pool
 from lab.install.order import Order
+from lab.install.rivals import refuse_rivals
 from tests.unit.install.orders import DAEMON_SET, ORDER
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node
 from tests.unit.stand_ins.engine import FakeEngine
@@ -80,6 +85,19 @@ def test_node_with_another_plugin_is_refused(
     assert error.commands[0].endswith("--field-selector spec.nodeName=t-lab-worker")
     assert not api.patches(DAEMON_SET)
     assert not folder.fleet.exists()
+
+
+def test_pods_of_a_rival_are_shown_though_a_path_has_a_blank(client: Client) -> None:
+    """The command is one to paste."""
+    fleet = Fleet((Pool("gpus", 1, GPU, 2),)).placed_on(("t-lab-worker",))
+    rival = replace(client.nodes()[1], allocatable={GPU: 8})
+    with pytest.raises(UsageError) as caught:
+        refuse_rivals([rival], fleet, None, Path("/my lab/kubeconfig"))
+    (command,) = caught.value.commands
+    assert command == (
+        "kubectl --kubeconfig '/my lab/kubeconfig' get pods -A "
+        "--field-selector spec.nodeName=t-lab-worker"
+    )
 
 
 def test_what_is_left_of_a_plugin_is_no_rival(up: Callable[[Order], None], api: FakeApi) -> None:

@@ -294,9 +294,10 @@ def test_leftovers_of_no_folder_are_none(cdi: CdiFolder) -> None:
 
 
 def test_a_file_that_cannot_be_removed_is_an_error(
-    cdi: CdiFolder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error says what goes on meanwhile, and the command that ends it."""
+    """The error says what goes on meanwhile, and the command that ends it, blanks and all."""
+    cdi = CdiFolder(tmp_path / "my specs")
     written = cdi.write(gpus("GPU-0"))
     unlink = Path.unlink
 
@@ -309,7 +310,7 @@ def test_a_file_that_cannot_be_removed_is_an_error(
     assert caught.value.facts() == {
         "where": str(written),
         "seen": "Operation not permitted",
-        "remedy": f"remove it by hand, or containers are still given its devices: rm {written}",
+        "remedy": f"remove it by hand, or containers are still given its devices: rm '{written}'",
     }
     monkeypatch.setattr(Path, "unlink", unlink)
     cdi.remove(written)
