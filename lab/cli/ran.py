@@ -29,8 +29,8 @@ def conclude(series: "Series", asked: "Asked") -> None:
     if series.skipped and not series.ended:
         raise _none_ran(series, asked)
     click.echo(summary(series), err=True)
-    if series.skipped:
-        told = "the lab has not what the skipped ones need; one that is made for a run has"
+    if served := _served_elsewhere(series):
+        told = f"{served} can run on a lab that is made for the run"
         click.echo(f"{told}:\n  $ {asked.elsewhere()}", err=True)
     if series.venue.has_another_fleet:
         click.echo(_another_fleet(series.venue.name), err=True)
@@ -79,10 +79,18 @@ def _another_fleet(lab: str) -> str:
 
 
 def _none_ran(series: "Series", asked: "Asked") -> NotReady:
-    number = counted(len(series.skipped), "scenario")
+    number, served = counted(len(series.skipped), "scenario"), _served_elsewhere(series)
     return NotReady(
         f"none of {number} could run on the lab {series.venue.name!r}",
-        seen="\n".join(f"{name}: {reason}" for name, reason in series.skipped.items()),
-        remedy="run them where they can: a lab that is made for a run has nodes enough",
-        commands=(asked.elsewhere(),),
+        seen="\n".join(f"{name}: {each.reason}" for name, each in series.skipped.items()),
+        remedy=f"have a lab made for the run: {served} can run on it"
+        if served
+        else "choose scenarios that need none of it; the list says what each needs",
+        commands=(asked.elsewhere() if served else "gpulab list --output json",),
     )
+
+
+def _served_elsewhere(series: "Series") -> str:
+    """Return how many of those that were skipped a lab of their own can serve, "" for none."""
+    number = sum(each.can_be_served for each in series.skipped.values())
+    return f"{number} of {counted(len(series.skipped), 'skipped scenario')}" if number else ""

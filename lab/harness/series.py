@@ -39,11 +39,19 @@ class Ended:
     evidence: str
 
 
+@dataclass(frozen=True)
+class Skipped:
+    """Why the lab cannot serve a scenario, and whether one of kind that is made for a run can."""
+
+    reason: str
+    can_be_served: bool
+
+
 @dataclass
 class Series:
     """The runs of a command; `failed` is told of each that does not hold, and of its error.
 
-    `skipped` are those that the lab cannot serve, with the reason.
+    `skipped` are those that the lab cannot serve, by their names.
     """
 
     venue: Venue
@@ -51,7 +59,7 @@ class Series:
     of: Run
     failed: Callable[[Ended, LabError], None]
     ended: list[Ended] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
 
     def run(self, scenarios: Sequence[Scenario]) -> None:
         """Run them all; raises `NotReady` where the cluster is lost, or no lab could be made."""
@@ -63,7 +71,9 @@ class Series:
         """Return the contract for tools."""
         return {
             "scenarios": [asdict(each) for each in self.ended],
-            "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped.items()],
+            "skipped": [
+                {"name": name, "reason": each.reason} for name, each in self.skipped.items()
+            ],
         }
 
     def unsteady(self) -> tuple[tuple[str, int, int], ...]:
@@ -102,22 +112,25 @@ class Series:
     def _lab_for(self, scenario: Scenario, told: str, case: Case) -> "RunningLab | None":
         """Return the lab with the fleet of a scenario; None for one that it cannot serve."""
         # Where a lab is there already, no fleet is placed in vain.
-        reason = self._lacking(scenario)
-        if not reason:
+        skipped = self._lacking(scenario)
+        if not skipped:
             try:
                 self.venue.with_fleet(fleet_of(scenario))
-                reason = self._lacking(scenario)
+                skipped = self._lacking(scenario)
             except NoPlace as error:
-                reason = error.what
-        if not reason:
+                skipped = Skipped(error.what, can_be_served=True)
+        if not skipped:
             return self.venue.lab
-        self.skipped[scenario.name] = reason
-        self.progress.note(f"{told}: skipped: {reason}")
-        case.skipped(reason)
+        self.skipped[scenario.name] = skipped
+        self.progress.note(f"{told}: skipped: {skipped.reason}")
+        case.skipped(skipped.reason)
         return None
 
-    def _lacking(self, scenario: Scenario) -> str:
-        return lacking(self.venue.lab, scenario.needs) if self.venue.lab else ""
+    def _lacking(self, scenario: Scenario) -> Skipped | None:
+        lab = self.venue.lab
+        if lab is None or not (reason := lacking(lab, scenario.needs)):
+            return None
+        return Skipped(reason, can_be_served=lab.record.backend != "kind")
 
     def _require_cluster(self, number: int, total: int, failure: LabError) -> None:
         """Raise `NotReady` where it is the cluster that does not answer any more."""

@@ -139,14 +139,31 @@ def test_what_the_lab_cannot_serve_is_skipped(labs: Labs, capsys: Output) -> Non
 def test_who_had_scenarios_skipped_is_told_how_to_run_them(
     labs: Labs, capsys: Output, acts: list[Act], code: int
 ) -> None:
-    """By a command that runs the same ones, in the same order, where all can run."""
+    """By a command that runs the same ones, in the same order, where there are nodes enough."""
     up(labs)
+    labs.full.add("mig")
     labs.acts["a"] = acts
     assert run(["run", "--seed", "3", "--name", "t"]) == code
     assert (
-        "\nthe lab has not what the skipped ones need; one that is made for a run has:\n"
+        "\n1 of 2 skipped scenarios can run on a lab that is made for the run:\n"
         "  $ gpulab run --seed 3 --backend kind --name another-name\n"
     ) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("backend", "told"), [("existing", True), ("kind", False)])
+def test_a_lab_of_its_own_is_offered_for_what_another_backend_cannot(
+    labs: Labs, capsys: Output, backend: str, *, told: bool
+) -> None:
+    """What kind cannot do to its nodes, it cannot do to those of the next lab either."""
+    up(labs, backend)
+    assert run(["run", "a", "c", "--name", "t"]) == 0
+    offer = (
+        "\n1 of 1 skipped scenario can run on a lab that is made for the run:\n"
+        "  $ gpulab run a c --backend kind --name another-name\n"
+    )
+    shown = capsys.readouterr().err
+    assert f"c: skipped: the backend {backend} cannot restart here" in shown
+    assert ((offer in shown), ("--backend kind" in shown)) == (told, told)
 
 
 def test_what_was_skipped_is_in_the_report(
@@ -190,8 +207,20 @@ def test_where_nothing_can_run_that_is_the_error(labs: Labs, capsys: Output) -> 
         "error: none of 2 scenarios could run on the lab 't'\n"
         "  seen:  a: the fleet needs 3 workers, and the lab that is there has 1\n"
         "         c: the backend kind cannot restart here\n"
-        "  next:  run them where they can: a lab that is made for a run has nodes enough\n"
+        "  next:  have a lab made for the run: 1 of 2 skipped scenarios can run on it\n"
         "         $ gpulab run a c --backend kind --name another-name\n"
+    )
+
+
+def test_where_no_lab_could_serve_anything_none_is_offered(labs: Labs, capsys: Output) -> None:
+    """Others can be chosen, by what they need."""
+    up(labs)
+    assert run(["run", "c", "--name", "t"]) == 3
+    assert capsys.readouterr().err.endswith(
+        "error: none of 1 scenario could run on the lab 't'\n"
+        "  seen:  c: the backend kind cannot restart here\n"
+        "  next:  choose scenarios that need none of it; the list says what each needs\n"
+        "         $ gpulab list --output json\n"
     )
 
 
