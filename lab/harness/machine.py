@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from lab.cluster.connection import MERGE
 from lab.cluster.kubelet_config import KubeletConfig, with_settings
 from lab.harness.one_node import PLUGIN_SECONDS, OneNode
-from lab.harness.sight import MET, NotYet, Sight
+from lab.harness.sight import MET, NotYet, Sight, once_answered
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Machine(OneNode):
         KubeletConfig(self.access, self.name).write(configuration)
         self.restart_kubelet()
 
+        @once_answered
         def look() -> Sight:
             facts = self.reading.facts()
             late = [each.name for each in facts.resources if not each.registered]

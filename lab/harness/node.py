@@ -25,7 +25,7 @@ from lab.harness.announced import announced, shown, spoiled
 from lab.harness.guests import Host
 from lab.harness.machine import Machine
 from lab.harness.one_node import PLUGIN_SECONDS
-from lab.harness.sight import MET, NotYet, Sight
+from lab.harness.sight import MET, NotYet, Sight, once_answered
 from lab.install.deployment import NODE_LABEL
 from lab.install.status import requested_on
 
@@ -147,12 +147,9 @@ class NodeHandle(Machine):
     def _wait_until_shown(self, within: float) -> None:
         """Wait until the node shows what its plugin has announced; raises `TimedOut`."""
 
+        @once_answered
         def look() -> Sight:
-            try:
-                facts, calls = self.reading.facts(), self.reading.open_calls()
-            except CheckFailed as problem:
-                # A plugin that is just starting again announces its devices again.
-                return NotYet(problem.what)
+            facts, calls = self.reading.facts(), self.reading.open_calls()
             return shown(self._now(), announced(facts, calls, self.rivals))
 
         name = self.running.record.name
@@ -181,6 +178,7 @@ class NodeHandle(Machine):
     def wait_for_open(self, call: Call, *, within: float = 30) -> None:
         """Wait until the kubelet waits for an answer to such a call; raises `TimedOut`."""
 
+        @once_answered
         def look() -> Sight:
             waiting = [each.call for each in self.reading.open_calls()]
             return MET if call in waiting else NotYet(f"open calls: {', '.join(waiting) or 'none'}")

@@ -1,7 +1,13 @@
 """What one look at the cluster shows of what is awaited."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import wraps
+from typing import ParamSpec, TypeAlias
+
+from lab.core.errors import CheckFailed
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -26,3 +32,16 @@ class Hopeless:
 Sight: TypeAlias = Met | NotYet | Hopeless
 
 MET = Met()
+
+
+def once_answered(look: Callable[P, Sight]) -> Callable[P, Sight]:
+    """Return how to look at what a node's plugin tells, which does not answer while it starts."""
+
+    @wraps(look)
+    def looking(*given: P.args, **named: P.kwargs) -> Sight:
+        try:
+            return look(*given, **named)
+        except CheckFailed as problem:
+            return NotYet(": ".join(filter(None, (problem.what, problem.seen))))
+
+    return looking

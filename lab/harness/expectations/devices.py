@@ -7,7 +7,7 @@ from typing import Self
 from lab.cluster.objects import Container, Pod
 from lab.harness.expectations.one_pod import OnePod, is_up, require_container, told
 from lab.harness.expectations.visible import Unreadable, visible_devices
-from lab.harness.sight import MET, Hopeless, NotYet, Sight
+from lab.harness.sight import MET, Hopeless, NotYet, Sight, once_answered
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ class DeviceExpectation(OnePod):
         """The devices of a container are on so many NUMA nodes, by what the plugin reports."""
         __tracebackhide__ = True
 
+        @once_answered
         def judge(found: Sequence[str]) -> Sight:
             pod = self.pod()
             where = self.numa_nodes(pod.node) if pod else {}

@@ -9,10 +9,10 @@ from lab.cluster.objects import Node
 from lab.cluster.plugin.journal import Call
 from lab.cluster.plugin.metrics import Sample
 from lab.core.counted import counted
-from lab.core.errors import CheckFailed, UsageError
+from lab.core.errors import UsageError
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.metrics import Comparison, Series
-from lab.harness.sight import MET, Hopeless, NotYet, Sight
+from lab.harness.sight import MET, Hopeless, NotYet, Sight, once_answered
 
 _AMOUNTS: Final[Mapping[str, Callable[[Node], Mapping[str, int]]]] = {
     "allocatable": lambda node: node.allocatable,
@@ -96,13 +96,14 @@ class NodeExpectation:
         """Its kubelet has made so many of these calls since the plugin's start, as `Allocate`."""
         __tracebackhide__ = True
 
-        def look() -> Sight:
+        @once_answered
+        def look(_: Node) -> Sight:
             found = len(self.recorded(call, resource))
             return MET if found == times else NotYet(f"{counted(found, 'call')} of {call}")
 
         what = f"was asked {call} {times} times"
         awaited = f"{what} for {resource}" if resource else what
-        return self._until(awaited, _asking(look), within)
+        return self._until(awaited, look, within)
 
     def asked_before(
         self, earlier: str, later: str, resource: str = "", *, within: float = 10
@@ -110,7 +111,8 @@ class NodeExpectation:
         """Of two calls, as `Allocate`, the last one of `earlier` had ended when `later` began."""
         __tracebackhide__ = True
 
-        def look() -> Sight:
+        @once_answered
+        def look(_: Node) -> Sight:
             pair = [self.recorded(each, resource)[-1:] for each in (earlier, later)]
             if not all(pair):
                 missing = earlier if not pair[0] else later
@@ -120,7 +122,7 @@ class NodeExpectation:
                 return MET
             return NotYet(f"{later} began at {second.time}, {earlier} at {first.time}")
 
-        return self._until(f"was asked {earlier} before {later}", _asking(look), within)
+        return self._until(f"was asked {earlier} before {later}", look, within)
 
     def answered(
         self, call: str, words: str, resource: str = "", *, within: float = 10
@@ -128,14 +130,15 @@ class NodeExpectation:
         """The last answer of its plugin to such a call has these words, in any of its fields."""
         __tracebackhide__ = True
 
-        def look() -> Sight:
+        @once_answered
+        def look(_: Node) -> Sight:
             calls = self.recorded(call, resource)
             if not calls:
                 return NotYet(f"{call}: was not called")
             said = json.dumps(calls[-1].answer, ensure_ascii=False)
             return MET if words in said else NotYet(f"{call}: {said}")
 
-        return self._until(f"answered {call} with {words!r}", _asking(look), within)
+        return self._until(f"answered {call} with {words!r}", look, within)
 
     def keeps(
         self,
@@ -193,7 +196,11 @@ class NodeExpectation:
         series = Series(name, labels)
         comparison = None if value is None else Comparison.of(value)
         wanted = f"{series}{comparison}" if comparison else f"has the metric {series}"
-        look = _asking(lambda: series.compared(self.scraped(), comparison))
+
+        @once_answered
+        def look(_: Node) -> Sight:
+            return series.compared(self.scraped(), comparison)
+
         return self._until(wanted, look, within)
 
     def no_metric(
@@ -203,11 +210,12 @@ class NodeExpectation:
         __tracebackhide__ = True
         series = Series(name, labels)
 
-        def look() -> Sight:
+        @once_answered
+        def look(_: Node) -> Sight:
             found = series.of(self.scraped())
             return NotYet(series.told(found)) if found else MET
 
-        return self._until(f"no metric {series}", _asking(look), within)
+        return self._until(f"no metric {series}", look, within)
 
     def ready(self, *, within: float = 60) -> "NodeExpectation":
         """Its kubelet reports, and calls it Ready."""
@@ -256,18 +264,6 @@ class NodeExpectation:
             return look(found) if found else NotYet("there is no such node")
 
         return looking
-
-
-def _asking(look: Callable[[], Sight]) -> Callable[[Node], Sight]:
-    """Return how to look at what a node's plugin tells, which does not answer while it restarts."""
-
-    def asking(_: Node) -> Sight:
-        try:
-            return look()
-        except CheckFailed as problem:
-            return NotYet(": ".join(filter(None, (problem.what, problem.seen))))
-
-    return asking
 
 
 def _shows(of: str, resource: str, count: int) -> Callable[[Node], Sight]:

@@ -198,13 +198,13 @@ def test_a_plugin_that_starts_again_is_waited_for(
     """Nobody can be asked meanwhile."""
 
     def away() -> Facts:
-        raise CheckFailed("the plugin does not answer")
+        raise CheckFailed("the plugin does not answer", seen="Connection refused")
 
     with monkeypatch.context() as gone:
         gone.setattr(plugin, "facts", away)
         with pytest.raises(TimedOut) as raised:
             node.break_device("0", within=1)
-    assert raised.value.seen == "the plugin does not answer"
+    assert raised.value.seen == "the plugin does not answer: Connection refused"
     cluster.clock.at(2, lambda: cluster.node(allocatable={GPU: 7}))
     node.break_device("0")
     assert cluster.clock.now() == 2

@@ -1,5 +1,6 @@
 """What is expected of the devices that containers were given."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,8 +8,9 @@ import pytest
 
 from lab.cluster.connection import ApiFailed
 from lab.cluster.objects import Container
-from lab.core.errors import UsageError
+from lab.core.errors import CheckFailed, UsageError
 from lab.harness.failure import ExpectationFailed
+from lab.harness.lab import Lab
 from tests.unit.harness.cluster import GPU, Cluster, running
 from tests.unit.harness.conftest import NO_CAT, ExpectPod, Inside
 
@@ -280,6 +282,26 @@ def test_the_report_tells_where_each_device_is(
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod().on_numa_nodes(1)
     assert raised.value.seen == told
+
+
+def test_a_plugin_that_starts_again_is_waited_for_until_it_tells_where_devices_are(
+    cluster: Cluster, expect_pod: ExpectPod, inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It tells nothing meanwhile, and that is told where it does not come."""
+
+    def away(*_: object) -> Mapping[str, int]:
+        if cluster.clock.now() < 3:
+            raise CheckFailed("the plugin does not answer", seen="Connection refused")
+        return {"GPU-1": 0}
+
+    monkeypatch.setattr(Lab, "_numa_nodes", away)
+    cluster.pod(**RUNS)
+    give(inside, p="GPU-1")
+    with pytest.raises(ExpectationFailed) as raised:
+        expect_pod().on_numa_nodes(1, within=1)
+    assert raised.value.seen == "the plugin does not answer: Connection refused"
+    expect_pod().on_numa_nodes(1)
+    assert cluster.clock.now() == 3
 
 
 def test_devices_are_returned_by_their_names(

@@ -11,7 +11,7 @@ import pytest
 
 from lab.cluster.connection import MERGE
 from lab.cluster.kubelet_config import FILE
-from lab.core.errors import TimedOut
+from lab.core.errors import CheckFailed, TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.afterwards import Afterwards
 from lab.harness.machine import Machine
@@ -31,6 +31,7 @@ class Here:
     configuration: Path
     started_with: list[str] = field(default_factory=list)
     registered: bool = True
+    away: bool = False
 
     def run(self, node: str, command: Sequence[str], *, check: bool = True) -> Finished:
         """Run a command."""
@@ -40,7 +41,9 @@ class Here:
         return Finished(tuple(here), ended.returncode, ended.stdout, ended.stderr, 0.0)
 
     def facts(self) -> object:
-        """Say what its plugin says."""
+        """Say what its plugin says, if it does."""
+        if self.away:
+            raise CheckFailed("the plugin does not answer", seen="Connection refused")
         resource = SimpleNamespace(name=GPU, registered=self.registered)
         return SimpleNamespace(ready=self.registered, resources=(resource,))
 
@@ -100,6 +103,20 @@ def test_a_plugin_that_does_not_register_again_is_told(machine: Machine, here: H
     with pytest.raises(TimedOut, match="the plugin did not register again within 90 s") as raised:
         machine.configure_kubelet(topologyManagerPolicy="restricted")
     assert raised.value.seen == f"not registered: {GPU}"
+
+
+def test_a_plugin_that_starts_again_is_waited_for(
+    machine: Machine, here: Here, cluster: Cluster
+) -> None:
+    """As where it ends with the kubelet; what is said of it meanwhile is told at the end."""
+    here.away = True
+    with pytest.raises(TimedOut) as raised:
+        machine.configure_kubelet(topologyManagerPolicy="restricted")
+    assert raised.value.seen == "the plugin does not answer: Connection refused"
+    comes = cluster.clock.now() + 3
+    cluster.clock.at(comes, lambda: setattr(here, "away", False))
+    machine.configure_kubelet(topologyManagerPolicy="restricted")
+    assert cluster.clock.now() == comes
 
 
 def test_a_kubelet_that_was_stopped_runs_again_after_the_test(cluster: Cluster) -> None:

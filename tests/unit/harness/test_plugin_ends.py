@@ -229,6 +229,25 @@ def test_a_call_that_hangs_is_waited_for(
     assert node.cluster.clock.now() == 3
 
 
+def test_a_plugin_that_starts_again_is_waited_for_until_it_tells_what_is_open(
+    node: Node, handle: NodeHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said of it meanwhile is told where it does not come."""
+
+    def away() -> None:
+        raise CheckFailed("the plugin does not answer", seen="Connection refused")
+
+    plugin = SimpleNamespace(open_calls=away)
+    monkeypatch.setattr(NodeHandle, "_plugin", plugin)
+    with pytest.raises(TimedOut) as raised:
+        handle.wait_for_open("Allocate", within=2)
+    assert raised.value.seen == "the plugin does not answer: Connection refused"
+    hangs = SimpleNamespace(call="Allocate")
+    node.cluster.clock.at(3, lambda: setattr(plugin, "open_calls", lambda: [hangs]))
+    handle.wait_for_open("Allocate")
+    assert node.cluster.clock.now() == 3
+
+
 def test_a_rollout_replaces_the_plugin_of_every_node(node: Node, lab: Lab) -> None:
     """By the annotation that `kubectl rollout restart` sets."""
     node.cluster.clock.at(4, lambda: node.plugin("new"))
