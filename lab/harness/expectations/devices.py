@@ -32,8 +32,8 @@ class DeviceExpectation(OnePod):
     def sees_only_its_devices(self, resource: str = "", *, within: float = 60) -> Self:
         """No other pod of the namespace that is on its node sees a device that it sees.
 
-        All of its containers count which run, and none may wait. Other pods that ask for devices
-        have to be readable, too: what cannot be read proves nothing.
+        All of its containers count which run, and none may wait. Nor may those of other pods that
+        ask for devices, which have to be readable, too: what cannot be read proves nothing.
         """
         __tracebackhide__ = True
 
@@ -41,15 +41,19 @@ class DeviceExpectation(OnePod):
             mine = self._seen_by(pod, resource)
             if isinstance(mine, NotYet):
                 return mine
+            unknown = None
             for other in self.expecting.view.pods.all():
-                if other.name != pod.name and other.node == pod.node:
-                    theirs = self._seen_in(other, resource)
-                    if isinstance(theirs, Unreadable):
-                        if other.requests:
-                            return NotYet(theirs.of(other.name))
-                    elif shared := [each for each in mine if each in theirs]:
-                        return Hopeless(f"{other.name} sees {_listed(shared)}, too")
-            return MET
+                if other.name == pod.name or other.node != pod.node:
+                    continue
+                theirs = self._seen_in(other, resource)
+                if isinstance(theirs, Unreadable):
+                    if other.requests:
+                        unknown = NotYet(theirs.of(other.name))
+                elif shared := [each for each in mine if each in theirs]:
+                    return Hopeless(f"{other.name} sees {_listed(shared)}, too")
+                elif other.requests and _is_to_start(other):
+                    unknown = NotYet(f"{other.name}: {told(other)}")
+            return unknown or MET
 
         return self._until("sees only its devices", look, within)
 
@@ -199,6 +203,12 @@ def _awake(pod: Pod) -> Iterator[Container]:
 
 def _waits(pod: Pod) -> bool:
     return any(each.state == "waiting" for each in (*pod.init_containers, *pod.containers))
+
+
+def _is_to_start(pod: Pod) -> bool:
+    """Whether a container of it is still to start; before the kubelet has it, it has none."""
+    ended = pod.phase in {"Succeeded", "Failed"}
+    return not ended and (_waits(pod) or not pod.containers)
 
 
 def _asks(pod: Pod, container: Container, resource: str) -> bool:
