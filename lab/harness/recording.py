@@ -109,11 +109,13 @@ class Recording:
 
     @contextmanager
     def result(self) -> Iterator[None]:
-        """Write the result when the block has ended, be it by an error."""
+        """Write the result when the block has ended, be it by an error, which is a failure then."""
         try:
             yield
         except BaseException as error:
-            self._fail(str(error))
+            # Who ends the run says nothing of the test.
+            if not isinstance(error, KeyboardInterrupt):
+                self._fail(str(error))
             with _told_beside(error):
                 self._write()
             raise

@@ -67,19 +67,19 @@ def tested(
             running = _leased(stack, cluster, item)
             lab = namespace.enter_context(opened(running, name_for(item.name)))
         recording = Recording(case_of(item), lab)
-        stack.enter_context(_in_its_own_words())
-        stack.enter_context(recording.result())
-        # One that does not go is a failure of the test, too.
-        stack.enter_context(namespace)
-        stack.enter_context(as_it_was(lab))
-        item.stash[RECORDING] = recording
-        yield lab
-        if recording.has_failed:
-            cluster.note_failure()
-        if session.leaves(item.session, failed=recording.has_failed, stays=cluster.stays):
-            lab.afterwards.leave()
-            raise _Left("the run has ended")
-        recording.look()
+        # A namespace that does not go is a failure of the test, too.
+        with _in_its_own_words(), recording.result(), namespace, as_it_was(lab):
+            item.stash[RECORDING] = recording
+            yield lab
+            if recording.has_failed:
+                cluster.note_failure()
+            if session.leaves(item.session, failed=recording.has_failed, stays=cluster.stays):
+                lab.afterwards.leave()
+            else:
+                recording.look()
+        # It is told to the lease alone, for it says nothing of the test.
+        if lab.afterwards.left:
+            raise _Left
 
 
 @contextmanager

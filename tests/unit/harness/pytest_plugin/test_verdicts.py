@@ -23,6 +23,9 @@ def result(project: Project) -> dict[str, object]:
 
 
 AFTER = "@pytest.fixture\ndef own(gpu_lab):\n    yield\n    raise ValueError('not put away')\n"
+CTRL_C = "os.kill(os.getpid(), 2)"
+CTRL_C_AFTER = AFTER.replace("raise ValueError('not put away')", CTRL_C)
+CTRL_C_AT_THE_END = f"gpu_lab.afterwards.once('', undo=lambda: {CTRL_C})"
 BEFORE = "@pytest.fixture\ndef own():\n    raise ValueError('not to be had')\n"
 
 
@@ -43,8 +46,15 @@ BEFORE = "@pytest.fixture\ndef own():\n    raise ValueError('not to be had')\n"
         ),
         (a_test("pytest.exit('enough', 0)"), "", "failed", UNSEEN),
         (a_test("os._exit(1)"), "-n 1", "failed", UNSEEN),
+        (a_test(CTRL_C), "", "failed", UNSEEN),
+        (a_test("pass", CTRL_C_AFTER, "own"), "", "passed", ""),
+        (a_test(CTRL_C_AT_THE_END), "", "passed", ""),
+        (a_test("assert 1 == 2", CTRL_C_AFTER, "own"), "", "failed", "assert 1 == 2"),
     ],
-    ids=["passes", "fails", "teardown", "setup", "marked", "skip", "xfail", "exit", "crash"],
+    ids=[
+        *("passes", "fails", "teardown", "setup", "marked", "skip", "xfail", "exit", "crash"),
+        *("ctrl-c", "ctrl-c-after", "ctrl-c-at-the-end", "ctrl-c-after-a-failure"),
+    ],
 )
 def test_a_result_says_how_the_test_ended(
     project: Project, test: str, options: str, verdict: str, says: str
