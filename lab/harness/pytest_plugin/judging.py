@@ -10,7 +10,7 @@ import pytest
 import lab
 from lab.core.errors import LabError
 from lab.harness.pytest_plugin.again import again
-from lab.harness.pytest_plugin.session import EVIDENCE, SESSION
+from lab.harness.pytest_plugin.session import EVIDENCE, PROPERTY, SESSION
 from lab.harness.pytest_plugin.tested import RECORDING, case_of
 from lab.harness.pytest_plugin.wishes import wish_of
 from lab.harness.recording import Recording
@@ -21,13 +21,20 @@ _LAB: Final = Path(lab.__file__).parent
 
 def begin(item: pytest.Item) -> None:
     """Write that a test has begun: what an earlier run has left of it says nothing of this one."""
-    # That of an attempt before it, where a plugin runs tests again.
-    if RECORDING in item.stash:
-        del item.stash[RECORDING]
+    _forget_attempt(item)
     try:
         case_of(item).begun()
     except LabError as error:
         pytest.fail(str(error), pytrace=False)
+
+
+def _forget_attempt(item: pytest.Item) -> None:
+    """Let go of what an attempt before this one has left, where a plugin runs tests again."""
+    if RECORDING in item.stash:
+        del item.stash[RECORDING]
+    item.user_properties[:] = (
+        (name, value) for name, value in item.user_properties if not name.startswith(PROPERTY)
+    )
 
 
 def shorten(item: pytest.Item, call: pytest.CallInfo[None]) -> None:

@@ -149,7 +149,9 @@ class LabSession:
         return looked_at or (self.interruptions.came and not stays)
 
 
-#: The properties of a report that say which lab a test had, and where the evidence of it is.
-LAB: Final = "gpu_lab.lab"
-EVIDENCE: Final = "gpu_lab.evidence"
+#: With this begin the properties of a report that are of the lab which the test had.
+PROPERTY: Final = "gpu_lab."
+#: Which one that was, and where the evidence of a failure is.
+LAB: Final = f"{PROPERTY}lab"
+EVIDENCE: Final = f"{PROPERTY}evidence"
 SESSION: Final = pytest.StashKey[LabSession]()

@@ -12,7 +12,7 @@ from lab.harness.lacking import lacking
 from lab.harness.leasing import SetupFailedBefore
 from lab.harness.namespace import name_for, opened
 from lab.harness.pytest_plugin.options import lab_options
-from lab.harness.pytest_plugin.session import SESSION, LabSession
+from lab.harness.pytest_plugin.session import PROPERTY, SESSION, LabSession
 from lab.harness.pytest_plugin.wishes import Wish, wish_of
 from lab.harness.recording import Case, Recording
 from lab.harness.run import Run
@@ -106,7 +106,7 @@ def _leased(stack: ExitStack, cluster: "Cluster", item: pytest.Item) -> "Running
         pytest.skip(reason)
     record = running.record
     facts = {"backend": record.backend, "lab": record.name, "kubernetes": running.client.version()}
-    item.user_properties += [(f"gpu_lab.{key}", value) for key, value in facts.items()]
+    item.user_properties += [(f"{PROPERTY}{key}", value) for key, value in facts.items()]
     return running
 
 

@@ -11,6 +11,27 @@ from tests.unit.harness.pytest_plugin.project import Project
 
 FAILS = "def test_it(gpu_lab):\n    assert 1 == 2\n"
 PASSES = "def test_it(gpu_lab):\n    pass\n"
+#: What pytest-rerunfailures does: of an attempt that failed, what comes after that is not told.
+AGAIN = """
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):
+    attempts = (runtestprotocol(item, log=False, nextitem=nextitem) for _ in range(2))
+    for told in (next(attempts)[:1], next(attempts)):
+        for report in told:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+FAILS_ONCE = """
+import pathlib
+
+def test_it(gpu_lab, record_property):
+    record_property("own", "kept")
+    tried = pathlib.Path("tried")
+    if not tried.exists():
+        tried.touch()
+        assert 1 == 2
+"""
 
 
 def marked(marker: str, body: str = "pass") -> str:
@@ -100,6 +121,20 @@ def test_junit_has_what_the_test_ran_on(project: Project) -> None:
     assert found["gpu_lab.backend"] == "kind"
     assert str(found["gpu_lab.lab"]).endswith("-own-0")
     assert str(found["gpu_lab.evidence"]).endswith("/lab-evidence/test_it.py-test_it-889b5006")
+
+
+def test_a_test_that_passes_when_it_is_run_again_has_passed(project: Project) -> None:
+    """What is told of it, in the summary and in the report, is of that attempt alone."""
+    project.write(conftest=AGAIN, test_it=FAILS_ONCE)
+    ended = project.run("--junitxml=junit.xml")
+    assert ended.code == 0, ended.text
+    assert "evidence:" not in ended.text
+    (file,) = (project.folder / "lab-evidence").glob("*/result.json")
+    assert json.loads(file.read_text())["verdict"] == "passed"
+    report = ET.parse(project.folder / "junit.xml")  # noqa: S314 - it is our own
+    names = [each.get("name") for each in report.iter("property")]
+    assert set(names) == {"gpu_lab.backend", "gpu_lab.kubernetes", "gpu_lab.lab", "own"}
+    assert names.count("gpu_lab.lab") == 1
 
 
 @pytest.mark.parametrize(
