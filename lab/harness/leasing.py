@@ -10,13 +10,13 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from filelock import FileLock, Timeout
 
-from fake_plugin.files.replacement import replace as replace_file
+from fake_plugin.files.replacement import replace
 from lab.core.errors import Interrupted, LabError, NotReady, UsageError
 from lab.core.fleet import Fleet, dump_fleet
 from lab.install.backend import NoPlace
@@ -83,7 +83,7 @@ class Leases:
         with self._free(dump_fleet(fleet)) as number:
             lab = self._lab(number, fleet, test)
             yield lab
-            self._write(number, replace(self._read(number), test=""))
+            self._write(number, Entry(dump_fleet(fleet)))
 
     def take_down(self) -> None:
         """Take all labs down; raises what the maker raises, and knows of the rest still."""
@@ -94,7 +94,7 @@ class Leases:
 
     def _lab(self, number: int, fleet: Fleet, test: str) -> "RunningLab":
         name, wanted = self._name(number), dump_fleet(fleet)
-        known = self._read(number) if self._file(number).exists() else None
+        known = self._read(number)
         if known and known.test:
             self._refuse_another_try()
             self.maker.take_down(name)
@@ -170,13 +170,14 @@ class Leases:
     def _candidates(self) -> list[int]:
         """Return the labs that can be had; where one could not, those that there are."""
         every = [*range(self.most)]
-        there = [each for each in every if self._file(each).exists() and self._read(each).fleet]
+        there = [each for each in every if (known := self._read(each)) and known.fleet]
         return there if there and self._failure.exists() else every
 
     def _cost(self, number: int, wanted: str) -> int:
-        if not self._file(number).exists():
+        known = self._read(number)
+        if known is None:
             return 2
-        return 0 if self._read(number).fleet == wanted else 1
+        return 0 if known.fleet == wanted else 1
 
     @property
     def _failure(self) -> Path:
@@ -191,8 +192,13 @@ class Leases:
     def _lock(self, number: int) -> Path:
         return self.folder / f"lab-{number}.lock"
 
-    def _read(self, number: int) -> Entry:
-        return Entry(**json.loads(self._file(number).read_text(encoding="utf-8")))
+    def _read(self, number: int) -> Entry | None:
+        """Return what is known of a lab, None where there is none: who has it may let it go."""
+        try:
+            text = self._file(number).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        return Entry(**json.loads(text))
 
     def _write(self, number: int, entry: Entry) -> None:
-        replace_file(self._file(number), (json.dumps(asdict(entry)),), _PRIVATE)
+        replace(self._file(number), (json.dumps(asdict(entry)),), _PRIVATE)

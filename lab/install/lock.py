@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 
@@ -46,8 +47,7 @@ def alone(folders: Folders, name: str, who: str) -> Iterator[None]:
     except Timeout as error:
         raise NotReady(
             f"the lab {name!r} is in use by another command",
-            # It is written just after the lock was had.
-            seen=user.read_text(encoding="utf-8") if user.exists() else "",
+            seen=_said_in(user),
             remedy="let it end, or use a lab of another name",
             commands=("gpulab up --name another-name",),
         ) from error
@@ -61,3 +61,11 @@ def alone(folders: Folders, name: str, who: str) -> Iterator[None]:
         if not LabFolder.of(folders, name).path.exists():
             (folder / f"{name}.lock").unlink(missing_ok=True)
         lock.release()
+
+
+def _said_in(user: Path) -> str:
+    """Return who has a lab; "" where that is not written yet, or not any more."""
+    try:
+        return user.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import cast
 
@@ -230,3 +231,23 @@ def test_labs_that_were_begun_are_taken_down(leases: Callable[[int], Leases], ma
     leases(3).take_down()
     leases(3).take_down()
     assert maker.told == ["make t-0 2", "take down t-0"]
+
+
+@pytest.mark.parametrize("look", [1, 2])
+def test_a_lab_that_goes_while_it_is_looked_at_is_not_there(
+    leases: Callable[[int], Leases], maker: Made, monkeypatch: pytest.MonkeyPatch, look: int
+) -> None:
+    """Who looks does not have it yet, and who has it lets it go where no fleet has a place."""
+    with leases(1).lease(ONE, "first"):
+        pass
+    looks, read_text = count(1), Path.read_text
+
+    def goes(path: Path, encoding: str) -> str:
+        if next(looks) == look:
+            path.unlink()
+        return read_text(path, encoding)
+
+    monkeypatch.setattr(Path, "read_text", goes)
+    with leases(1).lease(ONE, "second"):
+        pass
+    assert maker.told == ["make t-0 2", "make t-0 2"]

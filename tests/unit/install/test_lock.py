@@ -33,6 +33,24 @@ def test_the_second_is_told_who_has_it(folders: Folders) -> None:
             )
 
 
+def test_who_has_it_is_not_told_when_that_goes_meanwhile(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was in use all the same; the words go just before the lock."""
+    read_text = Path.read_text
+
+    def goes(path: Path, encoding: str) -> str:
+        path.unlink()
+        return read_text(path, encoding)
+
+    with alone(folders, "mine", "pytest"):
+        monkeypatch.setattr(Path, "read_text", goes)
+        with pytest.raises(NotReady) as raised, alone(folders, "mine", "gpulab run"):
+            pass
+    assert raised.value.what == "the lab 'mine' is in use by another command"
+    assert raised.value.seen == ""
+
+
 def test_other_labs_are_free(folders: Folders) -> None:
     """Each has a lock of its own."""
     with alone(folders, "mine", "pytest"), alone(folders, "mine-2", "pytest"):
