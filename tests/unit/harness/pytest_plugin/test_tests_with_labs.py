@@ -111,6 +111,16 @@ def test_the_summary_says_how_to_run_each_failure_again(project: Project) -> Non
     assert result["options"] == again.split()
 
 
+def test_the_command_for_a_file_that_looks_like_an_option_can_be_pasted(project: Project) -> None:
+    """Beside the failure, and in the summary."""
+    project.write(**{"-odd__test_it": FAILS})
+    command = "pytest ./-odd/test_it.py::test_it"
+    told = project.run().text
+    assert told.count(f"  $ {command}\n") == 2
+    _, *arguments = command.split()
+    assert project.run(*arguments).code == pytest.ExitCode.TESTS_FAILED
+
+
 def test_junit_has_what_the_test_ran_on(project: Project) -> None:
     """As properties of the test."""
     project.write(test_it=FAILS)
