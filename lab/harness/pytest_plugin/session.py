@@ -5,8 +5,6 @@ tests are. Labs are made by whoever has a test that needs one, and taken down on
 the main process: that one is there even when a worker has crashed.
 """
 
-import os
-import signal
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 #: By this name a worker learns which run it belongs to.
 INPUT: Final = "gpu_lab_run"
-#: A worker that is told to end has so many seconds for it.
-_ENDING_SECONDS: Final = 60.0
 
 
 @dataclass
@@ -116,19 +112,10 @@ class LabSession:
         return cluster_for(self.settings, kubeconfig, self.folder, self.workers)
 
     def end_workers(self) -> None:
-        """Where workers are at work on labs still, have them end, and wait until they have."""
-        from lab.harness.pytest_plugin.ending import are_free  # noqa: PLC0415 - as above
+        """Where workers are at work on labs still, have them end; one that does not is told of."""
+        from lab.harness.pytest_plugin.ending import end_workers  # noqa: PLC0415 - as above
 
-        workers = self.folder.pids()
-        # Without workers it is this process that has a lab still: pytest lets go of it next.
-        if not workers or are_free(self.folder, 0):
-            return
-        for pid in workers:
-            try:
-                os.kill(pid, signal.SIGTERM)
-            except ProcessLookupError:
-                continue
-        are_free(self.folder, _ENDING_SECONDS)
+        self.failures += end_workers(self.folder)
 
     def end(self, *, failed: bool) -> None:
         """Take down what the run has made, or keep it if that is asked for."""
