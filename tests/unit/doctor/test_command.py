@@ -9,13 +9,15 @@ import pytest
 from lab.cli import doctor
 from lab.cli.doctor import checks, print_findings
 from lab.cli.main import run
-from lab.cli.site import this_site
 from lab.core.pins import KIND_NODE_IMAGE
+from lab.core.progress import Silence
 from lab.host.checks.finding import Finding, State
 from lab.host.docker import Docker
+from lab.host.folders import Folders
 from lab.host.processes import Processes
 from lab.images.node import node_image_reference
 from lab.install.node_image import Choice
+from lab.install.site import Site
 from tests.unit.doctor.machines import with_kernel
 from tests.unit.stand_ins.engine import FakeEngine
 
@@ -119,7 +121,8 @@ def test_missing_capability_is_told_where_the_node_image_needs_it(
     chosen = Choice("node:v1.36.3", reason, at_hand=True)
     monkeypatch.setattr(doctor, "node_choice", lambda *_: chosen)
     without = with_kernel(tmp_path, {"self/status": "CapBnd:\t00000000a80425fb\n"})
-    check = checks(without, this_site())[NAMES.index("CAP_SYS_RESOURCE")]
+    site = Site(Processes(), Folders.of(), Silence())
+    check = checks(without, site)[NAMES.index("CAP_SYS_RESOURCE")]
     assert check().state is state
 
 
