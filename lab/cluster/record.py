@@ -88,6 +88,11 @@ class LabFolder:
         return self.path / "token"
 
     @property
+    def under_test(self) -> Path:
+        """The namespace of the test that works on the lab; it stays where that undoes not all."""
+        return self.path / "under-test"
+
+    @property
     def _record(self) -> Path:
         return self.path / "lab.json"
 

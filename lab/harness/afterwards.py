@@ -11,8 +11,8 @@ from lab.core.errors import Interrupted
 class Afterwards:
     """Undoes what was done inside its block, the latest first, all of it whatever fails.
 
-    The last error of those is raised; the others are its context. Nothing more is done then: what a
-    test that hangs goes on to do when it is over would be done to the next one.
+    The last error of those is raised, or an interruption that came before it. Nothing more is done
+    then: what a test that hangs goes on to do when it is over would be done to the next one.
     """
 
     def __init__(self) -> None:
@@ -21,6 +21,9 @@ class Afterwards:
         self._over = False
         #: Whether everything stays as it is.
         self.left = False
+        #: Whether something was not undone.
+        self.has_failed = False
+        self._failures: list[BaseException] = []
 
     def once(self, *key: str, undo: Callable[[], object]) -> None:
         """Have something undone, unless something of this key already is to be.
@@ -31,7 +34,7 @@ class Afterwards:
             raise Interrupted("the test is over")
         if key not in self._keys:
             self._keys.add(key)
-            self._stack.callback(undo)
+            self._stack.callback(self._note_failure, undo)
 
     def leave(self) -> None:
         """Undo nothing: the lab goes, or somebody wants to look at it."""
@@ -49,4 +52,20 @@ class Afterwards:
         traceback: TracebackType | None,
     ) -> None:
         self._over = True
-        self._stack.__exit__(kind, error, traceback)
+        try:
+            self._stack.__exit__(kind, error, traceback)
+        except BaseException as last:
+            self.has_failed = True
+            # Who asks for an end gets it, whatever failed on the way there.
+            for each in (error, *self._failures):
+                if isinstance(each, KeyboardInterrupt | Interrupted) and each is not last:
+                    each.add_note(str(last))
+                    raise each from last
+            raise
+
+    def _note_failure(self, undo: Callable[[], object]) -> None:
+        try:
+            undo()
+        except BaseException as error:
+            self._failures.append(error)
+            raise

@@ -2,13 +2,14 @@
 
 One that is still there when the next test begins is that of a test which did not see its end: it
 was killed, or was to be left for somebody to look at. Its pods hold devices, and what it broke is
-broken.
+broken; that may be so without a namespace, too, where undoing it has failed. A file in the lab's
+folder tells of both.
 """
 
 import logging
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, Final
@@ -31,6 +32,8 @@ _GRACE_SECONDS: Final = 1
 _GONE_SECONDS: Final = 90
 _ACCOUNT_SECONDS: Final = 30
 _MOST_LETTERS: Final = 40
+#: Where nodes are looked at, which are in none.
+_ANY: Final = "default"
 
 Manifest = dict[str, Any]
 
@@ -51,8 +54,10 @@ def opened(running: RunningLab, namespace: str, clock: Clock | None = None) -> I
     """
     fleet = running.deployed_fleet()
     clock = clock or SystemClock()
-    for left in _left(running):
-        _end(running, fleet, left, clock)
+    left, mark = _left(running), running.folder.under_test
+    if left or mark.exists():
+        _put_right(running, fleet, left, clock)
+    running.folder.write_text(mark, namespace)
     running.client.create(_manifest(running, namespace))
     with viewing(running.client.connection, namespace, clock) as view:
         lab = Lab(running, fleet, namespace, view)
@@ -62,6 +67,8 @@ def opened(running: RunningLab, namespace: str, clock: Clock | None = None) -> I
         finally:
             if not lab.afterwards.left:
                 _remove(running, namespace, view)
+                if not lab.afterwards.has_failed:
+                    mark.unlink(missing_ok=True)
 
 
 def _left(running: RunningLab) -> list[str]:
@@ -72,14 +79,17 @@ def _left(running: RunningLab) -> list[str]:
     return [each["name"] for each in there if "deletionTimestamp" not in each]
 
 
-def _end(running: RunningLab, fleet: Fleet, namespace: str, clock: Clock) -> None:
+def _put_right(running: RunningLab, fleet: Fleet, left: Sequence[str], clock: Clock) -> None:
     """Do what a test has not done: put the nodes right, then let its pods go."""
-    _LOG.warning("%s is left by a test that did not see its end: removing it", namespace)
-    with viewing(running.client.connection, namespace, clock) as view:
+    _LOG.warning("a test has not put the lab right: doing it now; left: %s", ", ".join(left))
+    connection = running.client.connection
+    with viewing(connection, _ANY, clock) as view:
         # A kubelet that does not run ends no pods.
-        for node in Lab(running, fleet, namespace, view).nodes():
+        for node in Lab(running, fleet, _ANY, view).nodes():
             node.put_right()
-        _remove(running, namespace, view)
+    for namespace in left:
+        with viewing(connection, namespace, clock) as view:
+            _remove(running, namespace, view)
 
 
 def _remove(running: RunningLab, namespace: str, view: View) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from lab.cluster.connection import ApiFailed, Json
-from lab.core.errors import CleanUpFailed, TimedOut
+from lab.cluster.record import LabFolder
+from lab.core.errors import CheckFailed, CleanUpFailed, TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
 from lab.harness.namespace import opened
@@ -64,7 +65,9 @@ def server() -> Server:
 
 
 @pytest.fixture
-def running(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> "RunningLab":
+def running(
+    server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> "RunningLab":
     """Return a lab on that server, whose cluster is seen without watches."""
 
     @contextmanager
@@ -73,7 +76,14 @@ def running(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("lab.harness.namespace.viewing", viewing)
     client = SimpleNamespace(connection=server, create=server.create, delete=server.delete)
-    folder = SimpleNamespace(kubeconfig="/my lab/kubeconfig", known_token=lambda: "")
+    own = LabFolder(tmp_path / "t-lab")
+    folder = SimpleNamespace(
+        kubeconfig="/my lab/kubeconfig",
+        known_token=lambda: "",
+        under_test=own.under_test,
+        write_text=own.write_text,
+    )
+    own.path.mkdir()
     found: Any = SimpleNamespace(
         client=client,
         folder=folder,
@@ -121,6 +131,25 @@ def test_what_a_killed_test_has_left_goes_before_the_next_begins(
     assert server.asked == [*killed, *GONE]
 
 
+def undo_fails() -> None:
+    """Undo nothing."""
+    raise CheckFailed("the kubelet does not start")
+
+
+def test_what_a_test_could_not_undo_is_put_right_before_the_next(
+    running: "RunningLab", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though its namespace has gone; once that is done, nothing is left to do."""
+    put_right: list[str] = []
+    monkeypatch.setattr(NodeHandle, "put_right", lambda node: put_right.append(node.name))
+    with pytest.raises(CheckFailed), opened(running, "ns") as lab, lab.afterwards:
+        lab.afterwards.once("kubelet", undo=undo_fails)
+    with opened(running, "ns") as lab, lab.afterwards:
+        assert put_right == ["worker"]
+    with opened(running, "ns"):
+        assert put_right == ["worker"]
+
+
 def test_pods_that_do_not_go_are_told(running: "RunningLab", cluster: Cluster) -> None:
     """With what shows who holds them."""
     with pytest.raises(CleanUpFailed) as raised, opened(running, "ns"):
@@ -144,8 +173,8 @@ def test_a_scenario_whose_namespace_does_not_go_has_failed(
     made = scenario(section="4.1", en="It is so", zh="就是这样", zh_why="就是这样。")(holds)
     cluster.node()
     with pytest.raises(CleanUpFailed):
-        run(made, running, Case(Run(tmp_path, "r"), "holds"), clock=cluster.clock)
-    (found,) = results_in(tmp_path)
+        run(made, running, Case(Run(tmp_path / "results", "r"), "holds"), clock=cluster.clock)
+    (found,) = results_in(tmp_path / "results")
     assert found.result.verdict == "failed"
     assert found.result.report.startswith("pods of a test did not go within 90 s")
 

@@ -12,6 +12,7 @@ import pytest
 from lab.cluster.connection import ApiFailed, Json
 from lab.cluster.kinds import Kinds
 from lab.cluster.objects import Pod
+from lab.cluster.record import LabFolder
 from lab.core.fleet import Fleet, Pool
 from lab.harness.failure import ExpectationFailed
 from lab.harness.lab import Lab
@@ -99,8 +100,14 @@ def server(cluster: Cluster) -> Server:
 
 
 @pytest.fixture
-def on_it(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> "RunningLab":
+def on_it(
+    server: Server,
+    cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> "RunningLab":
     """Return the lab, whose cluster is seen without watches."""
+    own = LabFolder(tmp_path_factory.mktemp("t"))
 
     @contextmanager
     def viewing(*_: object) -> Iterator[View]:
@@ -111,7 +118,11 @@ def on_it(server: Server, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> 
     found: Any = SimpleNamespace(
         client=server,
         folder=SimpleNamespace(
-            kubeconfig="kubeconfig", known_token=lambda: "", placed_fleet=lambda: fleet
+            under_test=own.under_test,
+            write_text=own.write_text,
+            kubeconfig="kubeconfig",
+            known_token=lambda: "",
+            placed_fleet=lambda: fleet,
         ),
         record=SimpleNamespace(name="t", backend="kind"),
         access=SimpleNamespace(can=frozenset()),
