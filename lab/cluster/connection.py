@@ -24,6 +24,11 @@ MERGE: Final = "application/merge-patch+json"
 _TIMEOUT: Final = (5, 20)
 #: The reason of a command that ran and ended with another code than 0.
 _EXITED: Final = "NonZeroExitCode"
+#: What the library raises of a kubeconfig: of one in another shape, what Python says on the way.
+_UNUSABLE: Final = (
+    *(config.ConfigException, YAMLError, OSError),
+    *(ValueError, TypeError, AttributeError, LookupError),
+)
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 Query = Sequence[tuple[str, str]]
@@ -244,7 +249,7 @@ def open_connection(advice: Advice) -> Connection:
     settings.no_proxy = ",".join(filter(None, (settings.no_proxy, *_LOOPBACK)))
     try:
         api = config.new_client_from_config(str(advice.kubeconfig), client_configuration=settings)
-    except (config.ConfigException, YAMLError, OSError) as error:
+    except _UNUSABLE as error:
         raise _kubeconfig_lost(advice, error) from error
     return Connection(api, advice)
 

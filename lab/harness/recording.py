@@ -97,6 +97,8 @@ class Recording:
     def __post_init__(self) -> None:
         self._started = self.lab.clock.moment()
         self._begun = self.lab.clock.now()
+        #: Whether the test has no lab any more.
+        self.is_over = False
         self._evidence: Evidence | None = None
         self._timelines: tuple[JsonValue, ...] = ()
         self._verdict: Verdict | None = None
@@ -119,7 +121,10 @@ class Recording:
             with _told_beside(error):
                 self._write()
             raise
-        self._write()
+        else:
+            self._write()
+        finally:
+            self.is_over = True
 
     @contextmanager
     def evidence(self) -> Iterator[None]:

@@ -26,6 +26,7 @@ from lab.harness.pytest_plugin.hooks import (
     pytest_report_header,
     pytest_runtest_makereport,
     pytest_runtest_setup,
+    pytest_runtest_teardown,
     pytest_xdist_node_collection_finished,
 )
 
@@ -43,5 +44,6 @@ __all__ = [
     "pytest_report_header",
     "pytest_runtest_makereport",
     "pytest_runtest_setup",
+    "pytest_runtest_teardown",
     "pytest_xdist_node_collection_finished",
 ]

@@ -103,6 +103,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """See that a test has given its lab back, whatever its fixtures did at their end."""
+    try:
+        yield
+    finally:
+        if wants_lab(item):
+            from lab.harness.pytest_plugin.judging import require_end  # noqa: PLC0415 - see above
+
+            require_end(item)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:

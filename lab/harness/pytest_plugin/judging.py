@@ -28,6 +28,18 @@ def begin(item: pytest.Item) -> None:
         pytest.fail(str(error), pytrace=False)
 
 
+def require_end(item: pytest.Item) -> None:
+    """End the run where a test still has its lab: the next one would get that, as it is.
+
+    A fixture that ends by SystemExit keeps pytest from ending those that come after it.
+    """
+    recording = item.stash.get(RECORDING, None)
+    if recording and not recording.is_over and not item.session.shouldstop:
+        item.session.shouldstop = (
+            f"{item.nodeid} has not given its lab back: a fixture broke off what comes at its end"
+        )
+
+
 def _forget_attempt(item: pytest.Item) -> None:
     """Let go of what an attempt before this one has left, where a plugin runs tests again."""
     if RECORDING in item.stash:

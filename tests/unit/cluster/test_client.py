@@ -287,11 +287,18 @@ def test_server_that_does_not_start_is_given_up(nobody: Client) -> None:
     assert raised.value.seen == "Connection refused"
 
 
-@pytest.mark.parametrize("content", ["", "kind: Config", "{"])
-def test_useless_kubeconfig_is_replaced(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"kind: Config", b"{", b"\xff\xfe\x00", b"[1, 2]", b"contexts: 3"),
+        b"current-context: a\ncontexts: [a]\nclusters: []\nusers: []\n",
+        b"current-context: a\ncontexts: [{name: a, context: 3}]\nclusters: [{}]\nusers: []\n",
+    ],
+)
+def test_useless_kubeconfig_is_replaced(tmp_path: Path, content: bytes) -> None:
     """Empty or damaged: what stands there has to go first, for kind would add to it."""
     path = tmp_path / "kubeconfig"
-    path.write_text(content)
+    path.write_bytes(content)
     with pytest.raises(ApiFailed, match="the lab's kubeconfig cannot be used") as raised:
         connect(path, "t-lab", "kind")
     assert raised.value.where == str(path)

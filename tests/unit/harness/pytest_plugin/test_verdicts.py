@@ -121,3 +121,13 @@ def test_a_users_mistake_is_shown_at_the_users_own_line(
     assert "xdi is not something that this plugin acts on" in report
     assert "breakage(xdi=79)" in report
     assert ("health.py:" in report) == bool(told)
+
+
+def test_no_test_gets_the_lab_that_one_before_has_not_given_back(project: Project) -> None:
+    """SystemExit in a fixture's end keeps pytest from ending the others."""
+    exits = AFTER.replace("raise ValueError('not put away')", "raise SystemExit(0)")
+    project.write(test_it=a_test("pass", exits, "own"), test_next=PASSES)
+    ended = project.run()
+    assert ended.code != 0
+    assert "test_it.py::test_it has not given its lab back: a fixture broke off" in ended.text
+    assert "1 passed, 1 error" in ended.text
