@@ -30,10 +30,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "timeline": ("lab.cli.timeline:timeline", "Show in nine steps how a pod came to its devices."),
     "node": ("lab.cli.node:node", "Restart nodes and kubelets."),
     "conform": ("lab.cli.conform:conform", "Try a device plugin of your own against the contract."),
-    "run": (
-        "lab.cli.run:run",
-        "Run scenarios on the lab, and say what does not hold.",
-    ),
+    "run": ("lab.cli.run:run", "Run scenarios on the lab, and say what does not hold."),
     "list": ("lab.cli.list:list_", "Show the scenarios."),
     "report": (
         "lab.cli.report:report",

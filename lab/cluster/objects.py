@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,12 @@ class Pod:
     conditions: Mapping[str, Condition]
     containers: tuple[Container, ...]
     init_containers: tuple[Container, ...]
+
+    @property
+    def naming(self) -> dict[str, Any]:
+        """Return as much of its manifest as names it, which is enough to delete it."""
+        meta = {"name": self.name, "namespace": self.namespace}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": meta}
 
     @property
     def ready(self) -> bool:

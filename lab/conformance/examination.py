@@ -108,5 +108,4 @@ def _result(check: Check[Tried], tried: Tried, before: Mapping[str, Result]) -> 
         # Before the first result there is no report that would be lost.
         if isinstance(problem, Interrupted) or not before:
             raise
-        seen = ": ".join(filter(None, (problem.what, problem.seen)))
-        return Result(rule, Verdict.UNDECIDED, seen)
+        return Result(rule, Verdict.UNDECIDED, problem.brief)

@@ -56,6 +56,11 @@ class LabError(Exception):
     def __str__(self) -> str:
         return self.render()
 
+    @property
+    def brief(self) -> str:
+        """What failed and what was last seen, where there is room for no more."""
+        return ": ".join(filter(None, (self.what, self.seen)))
+
     def render(self) -> str:
         """Return the text for a terminal: one labelled line per fact, commands last.
 

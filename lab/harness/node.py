@@ -220,8 +220,7 @@ class NodeHandle(Machine):
         """Delete the plugin's pod; return its UID, which `wait_for_plugin` takes."""
         before = self._plugin_pods()
         for pod in before:
-            meta = {"name": pod.name, "namespace": pod.namespace}
-            self.running.client.delete({"apiVersion": "v1", "kind": "Pod", "metadata": meta})
+            self.running.client.delete(pod.naming)
         return {pod.uid for pod in before}
 
     def kill_plugin(self, *, within: float = PLUGIN_SECONDS) -> None:

@@ -42,6 +42,6 @@ def once_answered(look: Callable[P, Sight]) -> Callable[P, Sight]:
         try:
             return look(*given, **named)
         except CheckFailed as problem:
-            return NotYet(": ".join(filter(None, (problem.what, problem.seen))))
+            return NotYet(problem.brief)
 
     return looking

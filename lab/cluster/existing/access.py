@@ -129,7 +129,7 @@ class ExistingAccess:
         if pod is None:
             return False
         self._tell(pod, "start")
-        self.client.delete(named(pod), grace=1)
+        self.client.delete(pod.naming, grace=1)
         return True
 
     def lose_checkpoint(self, node: str) -> None:
@@ -166,7 +166,7 @@ class ExistingAccess:
         for keeper_pod in self.keepers():
             self.start_kubelet(keeper_pod.node)
         for left in self.client.pods(NAMESPACE, ACT):
-            self.client.delete(named(left))
+            self.client.delete(left.naming)
 
     def _keeper_on(self, node: str) -> Pod | None:
         return next((each for each in self.keepers() if each.node == node), None)
@@ -225,12 +225,6 @@ class ExistingAccess:
                 seen=said.decode(errors="replace"),
                 remedy="see whether the API server reaches pods on that node",
             )
-
-
-def named(pod: Pod) -> Manifest:
-    """Return as much of a pod's manifest as names it."""
-    metadata = {"name": pod.name, "namespace": pod.namespace}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
 
 
 def _new_act() -> str:

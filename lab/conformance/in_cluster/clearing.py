@@ -15,7 +15,6 @@ from lab.conformance.in_cluster.manifests import (
     USERS_NAMESPACE,
     USERS_SELECTOR,
     daemon_set_named,
-    pod_named,
 )
 from lab.core.errors import CleanUpFailed, Interrupted, LabError
 from lab.host.processes import pasteable
@@ -46,7 +45,7 @@ class Clearing:
     def remove_users(self, pods: Sequence[Pod]) -> None:
         """Delete such pods, and wait until they are gone; raise `CleanUpFailed` where they stay."""
         for pod in pods:
-            self.cluster.delete(pod_named(pod.namespace, pod.name))
+            self.cluster.delete(pod.naming)
         removed = {each.uid for each in pods}
         self._see_go(lambda: [each for each in self.users() if each.uid in removed])
 
@@ -76,7 +75,7 @@ class Clearing:
 
     def _left_behind(self, left: Sequence[LabError]) -> CleanUpFailed:
         own = [line for each in left if isinstance(each, CleanUpFailed) for line in each.commands]
-        seen = dict.fromkeys(": ".join(filter(None, (each.what, each.seen))) for each in left)
+        seen = dict.fromkeys(each.brief for each in left)
         return CleanUpFailed(
             "something of the trial is left in the cluster",
             where=f"the lab {self.lab}",

@@ -89,12 +89,3 @@ def daemon_set_named() -> Manifest:
         "kind": "DaemonSet",
         "metadata": {"name": NAME, "namespace": NAMESPACE},
     }
-
-
-def pod_named(namespace: str, name: str) -> Manifest:
-    """Return what names a pod."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace},
-    }

@@ -7,7 +7,7 @@ from lab.cluster.objects import Node, Pod
 from lab.conformance.check import Failed
 from lab.conformance.in_cluster.clearing import Clearing
 from lab.conformance.in_cluster.cluster import Cluster, wait_until
-from lab.conformance.in_cluster.manifests import NAME, daemon_set, pod_named, user
+from lab.conformance.in_cluster.manifests import NAME, daemon_set, user
 from lab.core.errors import CheckFailed, CleanUpFailed, Interrupted, LabError, UsageError
 from lab.install.backend import Image
 
@@ -117,7 +117,7 @@ class ClusterTrial:
         pods = self.plugins()
         if not pods:
             raise Failed(self.words_of_plugin())
-        self._cluster.delete(pod_named(pods[0].namespace, pods[0].name))
+        self._cluster.delete(pods[0].naming)
         return pods[0]
 
     def words_of_plugin(self) -> str:

@@ -99,7 +99,7 @@ class _Asking:
         except Interrupted:
             raise
         except LabError as error:
-            self.missing[part] = ": ".join(filter(None, (error.what, error.seen)))
+            self.missing[part] = error.brief
             return otherwise
 
     def _pod(self) -> Pod:

@@ -49,7 +49,7 @@ def detach(folder: LabFolder, progress: Progress) -> None:
         raise CleanUpFailed(
             "the lab could not be removed from its cluster",
             where=error.where or str(folder.kubeconfig),
-            seen=": ".join(filter(None, (error.what, error.seen))),
+            seen=error.brief,
             remedy="try again when the cluster can be asked; where it is gone for good, remove the "
             "lab's files",
             commands=(

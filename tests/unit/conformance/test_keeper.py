@@ -1,17 +1,16 @@
 """A program on Linux, and what it has started, wherever that has gone."""
 
-import os
-import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from lab.conformance.keeper import PASS_ON, kept
+from tests.unit.stand_ins.held_pipe import Hear, hearing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="this is of Linux alone")
 
@@ -25,28 +24,18 @@ echo started >&3
 """
 WAITS: Final = STRAYS + "sleep 60 & wait"
 
-Hear = Callable[[], bytes]
-
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
     """Return the pipe that the program and its children hold."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    return path
+    return tmp_path / "pipe"
 
 
 @pytest.fixture
 def hear(pipe: Path) -> Iterator[Hear]:
     """Return what waits for the next words in the pipe; none when all who held it have ended."""
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-
-    def hear() -> bytes:
-        assert select.select([reader], [], [], 60)[0], "nobody speaks, and somebody lives"
-        return os.read(reader, 100)
-
-    yield hear
-    os.close(reader)
+    with hearing(pipe, 60) as hear:
+        yield hear
 
 
 def keeping(script: str, pipe: Path) -> "subprocess.Popen[bytes]":

@@ -1,7 +1,6 @@
 """Child processes: what they say is kept, and none outlives its command."""
 
 import os
-import select
 import signal
 import sys
 import threading
@@ -14,6 +13,7 @@ import pytest
 from lab.core.errors import Interrupted, LabError, NotReady, TimedOut
 from lab.host import processes as processes_module
 from lab.host.processes import Finished, Processes, ProcessFailed, pasteable
+from tests.unit.stand_ins.held_pipe import Hear, hearing
 
 #: Starts a grandchild that ignores SIGTERM, keeps our outputs open, and holds a pipe to the test.
 STUBBORN: Final = """
@@ -26,8 +26,6 @@ echo started >&3
 WAITS: Final = STUBBORN + "wait\n"
 HOLDS_STDERR: Final = STUBBORN.replace("sleep 60", "sleep 60 > /dev/null")
 
-Hear = Callable[[], bytes]
-
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Processes:
@@ -39,22 +37,14 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Processes:
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
     """Return the pipe that a stubborn child writes to."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    return path
+    return tmp_path / "pipe"
 
 
 @pytest.fixture
 def hear(pipe: Path) -> Iterator[Hear]:
     """Return what waits for the next words in the pipe; none when all who held it have ended."""
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-
-    def hear() -> bytes:
-        assert select.select([reader], [], [], 20)[0], "nobody speaks, and somebody lives"
-        return os.read(reader, 100)
-
-    yield hear
-    os.close(reader)
+    with hearing(pipe, 20) as hear:
+        yield hear
 
 
 def python(text: str) -> list[str]:
