@@ -15,7 +15,7 @@ import click
 from lab import __version__
 from lab.cli import signals
 from lab.cli.program import to_paste
-from lab.core.errors import Interrupted, LabError
+from lab.core.errors import LabError
 from lab.core.exit_codes import ExitCode
 from lab.core.visible import visible
 
@@ -100,7 +100,7 @@ def run(arguments: list[str]) -> int:
 def _exit_code_of(error: BaseException) -> int:
     """Say what there is to say of an error, and return its code."""
     match error:
-        case Interrupted() | KeyboardInterrupt():
+        case KeyboardInterrupt():
             click.echo(str(error) or "interrupted", err=True)
         case LabError():
             click.echo(to_paste(visible(f"error: {error.render()}")), err=True)

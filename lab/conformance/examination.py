@@ -12,7 +12,7 @@ from lab.conformance.contract import CHECKS
 from lab.conformance.limits import Limits
 from lab.conformance.report import Report
 from lab.conformance.trial import Trial
-from lab.core.errors import Interrupted, LabError
+from lab.core.errors import LabError
 from lab.core.progress import Progress, Step
 from lab.embedded.kubelet.connection import PluginError
 from lab.host.processes import Processes
@@ -83,8 +83,6 @@ def _renewed(tried: OnTrial) -> LabError | None:
     """Let the next check have a plugin that is as new; return why that cannot be."""
     try:
         tried.renew()
-    except Interrupted:
-        raise
     except LabError as problem:
         return problem
     return None
@@ -106,6 +104,6 @@ def _result(check: Check[Tried], tried: Tried, before: Mapping[str, Result]) -> 
         return Result(rule, Verdict.NOT_APPLICABLE, str(reason))
     except LabError as problem:
         # Before the first result there is no report that would be lost.
-        if isinstance(problem, Interrupted) or not before:
+        if not before:
             raise
         return Result(rule, Verdict.UNDECIDED, problem.brief)

@@ -1,22 +1,23 @@
 """The one tree of errors that users see.
 
-    LabError                  what failed, where, what was last seen, what to do next
-    ├── CheckFailed           exit 1   something is not as it should be
-    │   ├── CleanUpFailed              something of the lab is left behind
-    │   ├── ProcessFailed              a child exited with another code than 0 (lab.host.processes)
-    │   ├── ApiFailed                  the API server refused, or is away (lab.cluster.connection)
-    │   ├── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
-    │   └── ExpectationFailed          what a test expects is not so (lab.harness.failure)
-    ├── UsageError            exit 2   the command line or a file of the user is wrong
-    │   ├── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
-    │   ├── NoPlace                    a fleet does not fit on a lab (lab.install.backend)
-    │   ├── PluginRefused              a plugin does not do it (lab.cluster.plugin.api)
-    │   └── GiveOne                    of some words one is to be given (lab.cluster.plugin.words)
-    ├── NotReady              exit 3   this machine, or what is on it, does not allow the command
-    │   ├── NotOffered                 a backend has no way to that (lab.cluster.access)
-    │   └── SetupFailedBefore          no lab for an earlier test either (lab.harness.leasing)
-    ├── TimedOut              exit 4   a wait ended without what was waited for
-    └── Interrupted           exit 130 Ctrl-C or SIGTERM
+    Told                          what failed, where, what was last seen, what to do next
+    ├── LabError                  a failure
+    │   ├── CheckFailed           exit 1   something is not as it should be
+    │   │   ├── CleanUpFailed              something of the lab is left behind
+    │   │   ├── ProcessFailed              a child exited with not 0 (lab.host.processes)
+    │   │   ├── ApiFailed                  the API refused, or is away (lab.cluster.connection)
+    │   │   ├── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
+    │   │   └── ExpectationFailed          what a test expects is not so (lab.harness.failure)
+    │   ├── UsageError            exit 2   the command line or a file of the user is wrong
+    │   │   ├── FleetError                 a fleet file is wrong (lab.core.fleet.findings)
+    │   │   ├── NoPlace                    a fleet does not fit on a lab (lab.install.backend)
+    │   │   ├── PluginRefused              a plugin does not do it (lab.cluster.plugin.api)
+    │   │   └── GiveOne                    of some words one is needed (lab.cluster.plugin.words)
+    │   ├── NotReady              exit 3   this machine, or what is on it, does not allow it
+    │   │   ├── NotOffered                 a backend has no way to that (lab.cluster.access)
+    │   │   └── SetupFailedBefore          no lab for an earlier test either (lab.harness.leasing)
+    │   └── TimedOut              exit 4   a wait ended without what was waited for
+    └── Interrupted               exit 130 Ctrl-C or SIGTERM: a KeyboardInterrupt
 
 Raised where the facts are known, rendered once, in `lab.cli.main`. They live apart from what
 raises them to keep the imports one-way; an error with a module behind it lives there, because
@@ -28,8 +29,8 @@ from typing import ClassVar
 from lab.core.exit_codes import ExitCode
 
 
-class LabError(Exception):
-    """A failure with everything a user needs to act on it.
+class Told(BaseException):
+    """What has ended a command, with everything a user needs to act on it.
 
     `what` is one sentence; `where` a file, command or object; `seen` the last observation, often
     the words of another program; `remedy` one sentence; `commands` are lines to paste.
@@ -77,6 +78,10 @@ class LabError(Exception):
         return "\n".join(lines)
 
 
+class LabError(Told, Exception):
+    """A failure."""
+
+
 class CheckFailed(LabError):
     """Something is not as it should be."""
 
@@ -107,7 +112,10 @@ class TimedOut(LabError):
     exit_code = ExitCode.TIMED_OUT
 
 
-class Interrupted(LabError):
-    """The user, or the system, asked for an end."""
+class Interrupted(Told, KeyboardInterrupt):
+    """The user, or the system, asked for an end.
+
+    It passes by `except LabError`: who asks for an end gets it, whatever could be made up for.
+    """
 
     exit_code = ExitCode.INTERRUPTED

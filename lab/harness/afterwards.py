@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from lab.core.errors import Interrupted
+from lab.core.errors import UsageError
 
 
 class Afterwards:
@@ -28,10 +28,13 @@ class Afterwards:
     def once(self, *key: str, undo: Callable[[], object]) -> None:
         """Have something undone, unless something of this key already is to be.
 
-        Called before it is done; raises `Interrupted` where the block has ended.
+        Called before it is done; raises `UsageError` where the block has ended.
         """
         if self._over:
-            raise Interrupted("the test is over")
+            raise UsageError(
+                "the test that this lab was handed to is over",
+                remedy="take the lab as an argument in each test that does something to it",
+            )
         if key not in self._keys:
             self._keys.add(key)
             self._stack.callback(self._note_failure, undo)
@@ -58,7 +61,7 @@ class Afterwards:
             self.has_failed = True
             # Who asks for an end gets it, whatever failed on the way there.
             for each in (error, *self._failures):
-                if isinstance(each, KeyboardInterrupt | Interrupted) and each is not last:
+                if isinstance(each, KeyboardInterrupt) and each is not last:
                     each.add_note(str(last))
                     raise each from last
             raise

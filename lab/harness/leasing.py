@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from filelock import FileLock, Timeout
 
 from fake_plugin.files.replacement import replace
-from lab.core.errors import Interrupted, LabError, NotReady, UsageError
+from lab.core.errors import LabError, NotReady, UsageError
 from lab.core.fleet import Fleet, dump_fleet
 from lab.install.backend import NoPlace
 
@@ -124,7 +124,7 @@ class Leases:
         """Note an error of the run's; one of the kind `but` is the matter of one test."""
         try:
             yield
-        except (but, Interrupted):
+        except but:
             raise
         except LabError as error:
             try:

@@ -108,9 +108,9 @@ def within_deadline(scenario: Scenario, lab: Lab) -> None:
         raise _told(errors[0], scenario, lab)
 
 
-def _told(error: BaseException, scenario: Scenario, lab: Lab) -> LabError:
+def _told(error: BaseException, scenario: Scenario, lab: Lab) -> LabError | KeyboardInterrupt:
     """Return how an error of a scenario is told: as it is, or one of Python's as a failure."""
-    if isinstance(error, LabError):
+    if isinstance(error, LabError | KeyboardInterrupt):
         return error
     stack = traceback.extract_tb(error.__traceback__)
     said = "".join(traceback.format_exception_only(error)).strip()

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lab.cluster.connection import ApiFailed
-from lab.core.errors import Interrupted, LabError, NotReady
+from lab.core.errors import LabError, NotReady
 from lab.core.progress import Progress
 from lab.harness.collection import fleet_of
 from lab.harness.lacking import lacking
@@ -98,7 +98,7 @@ class Series:
             with self.progress.step(title) as step:
                 run_scenario(scenario, lab, case, told=step.update)
         except LabError as failure:
-            if isinstance(failure, Interrupted) or self.venue.lab is None:
+            if self.venue.lab is None:
                 raise
             error = failure
         seconds = round(time.monotonic() - started, 2)

@@ -16,7 +16,7 @@ from lab.conformance.in_cluster.manifests import (
     USERS_SELECTOR,
     daemon_set_named,
 )
-from lab.core.errors import CleanUpFailed, Interrupted, LabError
+from lab.core.errors import CleanUpFailed, LabError
 from lab.host.processes import pasteable
 
 _END_SECONDS: Final = 60.0
@@ -99,7 +99,5 @@ class Clearing:
 def _collect(act: Callable[[], None], left: list[LabError]) -> None:
     try:
         act()
-    except Interrupted:
-        raise
     except LabError as problem:
         left.append(problem)

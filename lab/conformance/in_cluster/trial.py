@@ -8,7 +8,7 @@ from lab.conformance.check import Failed
 from lab.conformance.in_cluster.clearing import Clearing
 from lab.conformance.in_cluster.cluster import Cluster, wait_until
 from lab.conformance.in_cluster.manifests import NAME, daemon_set, user
-from lab.core.errors import CheckFailed, CleanUpFailed, Interrupted, LabError, UsageError
+from lab.core.errors import CheckFailed, CleanUpFailed, LabError, UsageError
 from lab.install.backend import Image
 
 _LOG_LINES: Final = 5
@@ -129,8 +129,6 @@ class ClusterTrial:
         state = f"pod {pod.name}: {pod.phase} {pod.waiting}".rstrip()
         try:
             return f"{state}\n{self._cluster.logs(pod, tail=_LOG_LINES)}".rstrip()
-        except Interrupted:
-            raise
         except LabError:
             # A container that has not started has no log.
             return state

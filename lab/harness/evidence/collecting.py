@@ -9,7 +9,6 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from lab.core.errors import Interrupted
 from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.evidence.redaction import redacted_json
 from lab.harness.evidence.sources import Source, sources
@@ -62,8 +61,6 @@ def _write(
     for source in found:
         try:
             content = source.read()
-        except Interrupted:
-            raise
         except Exception as error:  # noqa: BLE001 - half a cluster is what evidence is for
             told = f"{source.file}: {type(error).__name__}: {error}"
             missing.append(redacted_json(told, secrets))

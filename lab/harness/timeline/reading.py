@@ -10,7 +10,7 @@ from lab.cluster import reading
 from lab.cluster.objects import Event, Node, Pod
 from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.core.clock import Clock
-from lab.core.errors import CheckFailed, Interrupted, LabError, UsageError
+from lab.core.errors import CheckFailed, LabError, UsageError
 from lab.harness.timeline.observation import LogLine, Observation, Part
 from lab.install.seats import node_plugin, seats
 from lab.install.status import RunningLab
@@ -96,8 +96,6 @@ class _Asking:
     def _asked(self, part: Part, ask: Callable[[], Found], otherwise: Found) -> Found:
         try:
             return ask()
-        except Interrupted:
-            raise
         except LabError as error:
             self.missing[part] = error.brief
             return otherwise
@@ -142,8 +140,6 @@ class _Asking:
             if each.started:
                 try:
                     said = self.lab.client.logs(pod, tail=_LAST_LINES, container=each.name)
-                except Interrupted:
-                    raise
                 except LabError:
                     # It only adds to what is known without it.
                     continue

@@ -14,7 +14,7 @@ from lab.cluster.existing.kubeconfig import Context, read_context
 from lab.cluster.existing.nodes import are_containers, chosen_nodes
 from lab.cluster.existing.rights import require_rights
 from lab.cluster.record import LabFolder, Record
-from lab.core.errors import Interrupted, NotReady, UsageError
+from lab.core.errors import NotReady, UsageError
 from lab.install.backend import Image
 from lab.install.deployment import CONTROL_SECRET, Manifest, objects
 from lab.install.existing.backend import placed_on
@@ -136,7 +136,7 @@ def _left_where_in_vain(folder: LabFolder, site: Site, *, new: bool) -> Iterator
     except BaseException as error:
         if new and not folder.fleet.exists():
             folder.remove()
-        elif new and isinstance(error, Interrupted | KeyboardInterrupt):
+        elif new and isinstance(error, KeyboardInterrupt):
             with site.progress.step("Removing what was put into the cluster"):
                 detach(folder, site.progress)
         raise

@@ -39,7 +39,7 @@ def detach(folder: LabFolder, progress: Progress) -> None:
             _leave(client, folder, progress)
         elif folder.fleet.exists():
             raise NotReady("the lab's copy of your kubeconfig is gone")
-    except Interrupted as error:
+    except KeyboardInterrupt as error:
         raise Interrupted(
             f"interrupted while the lab {folder.path.name!r} was removed: some of it is still "
             "there",
@@ -98,8 +98,6 @@ def _remove_files(access: "ExistingAccess", nodes: Sequence[str], progress: Prog
     def remove(node: str) -> str:
         try:
             access.run(node, ("rm", "-rf", _STATE))
-        except Interrupted:
-            raise
         except LabError as error:
             return f"files of the plugin stay in {_STATE} of {node}: {error.seen or error.what}"
         return ""

@@ -9,7 +9,7 @@ def remove(cluster: KindCluster, *, just_interrupted: bool = False) -> None:
     try:
         cluster.delete(just_interrupted=just_interrupted)
         cluster.folder.remove()
-    except (Interrupted, KeyboardInterrupt) as error:
+    except KeyboardInterrupt as error:
         raise Interrupted(
             f"interrupted while the lab {cluster.name!r} was removed: some of it is still there",
             commands=(f"gpulab down --name {cluster.name}",),

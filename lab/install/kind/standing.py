@@ -12,7 +12,7 @@ from typing import Final
 from lab.cluster.kind import config as kind_config
 from lab.cluster.kind.cluster import KindCluster
 from lab.cluster.record import LabFolder, Record
-from lab.core.errors import Interrupted, TimedOut
+from lab.core.errors import TimedOut
 from lab.core.progress import Progress
 from lab.host.checks.blockers import require_ready
 from lab.host.docker import Docker, Engine
@@ -116,11 +116,7 @@ def undone_unless_it_stands(cluster: KindCluster, progress: Progress) -> Iterato
         yield
     except BaseException as error:
         record = cluster.folder.read()
-        if (
-            isinstance(error, Interrupted | KeyboardInterrupt)
-            or not record
-            or record.phase != "ready"
-        ):
+        if isinstance(error, KeyboardInterrupt) or not record or record.phase != "ready":
             # The command's own processes are cancelled by now; the removal needs fresh ones.
             fresh = KindCluster(cluster.name, Docker(Processes()), cluster.folder)
             with progress.step("Removing what was made of it"):

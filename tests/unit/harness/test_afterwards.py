@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.core.errors import CheckFailed, Interrupted
+from lab.core.errors import CheckFailed, Interrupted, UsageError
 from lab.harness.afterwards import Afterwards
 
 ENDS = [KeyboardInterrupt("SIGINT"), Interrupted("interrupted by SIGINT")]
@@ -38,3 +38,15 @@ def test_what_is_undone_well_is_no_failure() -> None:
     with pytest.raises(CheckFailed), afterwards:
         fails()
     assert not afterwards.has_failed
+
+
+def test_a_lab_does_nothing_more_for_a_test_that_is_over() -> None:
+    """Of a lab that was kept from one test to the next, only the one is told."""
+    with Afterwards() as afterwards:
+        pass
+    with pytest.raises(UsageError) as raised:
+        afterwards.once("late", undo=fails)
+    assert raised.value.render() == (
+        "the test that this lab was handed to is over\n"
+        "  next:  take the lab as an argument in each test that does something to it"
+    )

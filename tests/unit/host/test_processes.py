@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from lab.core.errors import Interrupted, LabError, NotReady, TimedOut
+from lab.core.errors import Interrupted, NotReady, TimedOut, Told
 from lab.host import processes as processes_module
 from lab.host.processes import Finished, Processes, ProcessFailed, pasteable
 from tests.unit.stand_ins.held_pipe import Hear, hearing
@@ -172,17 +172,17 @@ def test_what_a_child_has_started_may_finish_with_patience(
 
 
 @pytest.fixture
-def join(processes: Processes, pipe: Path, hear: Hear) -> Iterator[Callable[[], list[LabError]]]:
+def join(processes: Processes, pipe: Path, hear: Hear) -> Iterator[Callable[[], list[Told]]]:
     """Run a stubborn child in a thread; return what joins the thread and tells what it raised."""
-    raised: list[LabError] = []
+    raised: list[Told] = []
 
     def run() -> None:
         try:
             processes.run(["sh", "-c", WAITS, "-", pipe])
-        except LabError as error:
+        except Told as error:
             raised.append(error)
 
-    def join() -> list[LabError]:
+    def join() -> list[Told]:
         thread.join(20)
         return raised
 
@@ -221,7 +221,7 @@ def test_a_program_beside_the_body_is_ended_by_a_cancel(
 
 
 def test_cancel_ends_what_runs_in_other_threads(
-    processes: Processes, hear: Hear, join: Callable[[], list[LabError]]
+    processes: Processes, hear: Hear, join: Callable[[], list[Told]]
 ) -> None:
     """The thread learns that it was interrupted, not that its child failed."""
     processes.cancel()
