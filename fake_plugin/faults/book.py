@@ -37,10 +37,23 @@ class FaultBook:
         self._numbers = count(1)
         self._changed = threading.Condition()
         self._on_removal: list[Callable[[], object]] = []
+        self._when_gone: dict[str, set[Callable[[], object]]] = {}
 
     def call_on_removal(self, function: Callable[[], object]) -> None:
         """Have a function called whenever rules were removed; it must not wait."""
         self._on_removal.append(function)
+
+    def when_gone(self, fault: Fault, function: Callable[[], object]) -> None:
+        """Have a function called once, when a rule is removed, or now where it was.
+
+        It must not wait. The same one, given again, is called once all the same.
+        """
+        with self._changed:
+            is_there = fault.id in self._entries
+            if is_there:
+                self._when_gone.setdefault(fault.id, set()).add(function)
+        if not is_there:
+            function()
 
     def has_all(self, fault_ids: Iterable[str]) -> bool:
         """Tell whether none of these rules was removed."""
@@ -83,17 +96,17 @@ class FaultBook:
         with self._changed:
             found = self._entries.pop(fault_id, None)
             self._changed.notify_all()
-        self._tell_of_removal()
+        self._tell_of_removal([fault_id])
         return found is not None
 
     def clear(self) -> int:
         """Remove all rules; return how many there were."""
         with self._changed:
-            number = len(self._entries)
+            gone = list(self._entries)
             self._entries.clear()
             self._changed.notify_all()
-        self._tell_of_removal()
-        return number
+        self._tell_of_removal(gone)
+        return len(gone)
 
     def entries(self) -> tuple[Entry, ...]:
         """Return the rules in the order in which they are asked."""
@@ -115,8 +128,10 @@ class FaultBook:
         with self._changed:
             self._changed.notify_all()
 
-    def _tell_of_removal(self) -> None:
-        for function in self._on_removal:
+    def _tell_of_removal(self, gone: Iterable[str]) -> None:
+        with self._changed:
+            waiting = [each for name in gone for each in self._when_gone.pop(name, ())]
+        for function in (*self._on_removal, *waiting):
             function()
 
 

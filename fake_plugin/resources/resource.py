@@ -86,6 +86,12 @@ class Resource:
             self.version += 1
         self.wake()
 
+    def send_again(self) -> None:
+        """Let all who wait for a change have the list once more: what they were sent was wrong."""
+        with self._lock:
+            self.version += 1
+        self.wake()
+
     def reset(self, devices: Iterable[Device]) -> None:
         """Count a reset of the hardware behind each device; raises OSError as the board does."""
         self._board.reset({device.unit for device in devices})

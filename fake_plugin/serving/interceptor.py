@@ -95,9 +95,10 @@ class Interceptor(grpc.ServerInterceptor):
             fault = self._meet(record, call)
             answers = right(request, context)
             self._suffer(fault, context)
+            self._right_once_gone(fault)
             with self._dropping(fault, context):
                 for each in answers:
-                    answer = _answer(fault, each, request)
+                    answer = _answer(fault if self._holds(fault) else None, each, request)
                     yield answer
                     self._journal.sent(record, answer)
 
@@ -138,7 +139,7 @@ class Interceptor(grpc.ServerInterceptor):
         """End the stream of a call at its time, where that is what the fault says."""
         match fault:
             case Fault(effect=Drop(seconds)) if seconds > 0:
-                timer = threading.Timer(seconds, self._streams.drop, (context,))
+                timer = threading.Timer(seconds, self._drop, (fault, context))
                 timer.daemon = True
                 timer.start()
                 try:
@@ -150,6 +151,19 @@ class Interceptor(grpc.ServerInterceptor):
                 yield
             case _:
                 yield
+
+    def _drop(self, fault: Fault, context: grpc.ServicerContext) -> None:
+        if self._holds(fault):
+            self._streams.drop(context)
+
+    def _right_once_gone(self, fault: Fault | None) -> None:
+        """Have a list that is wrong followed by the right one as soon as the fault is gone."""
+        match fault:
+            case Fault(effect=Wrong()):
+                self._book.when_gone(fault, self._streams.resource.send_again)
+
+    def _holds(self, fault: Fault | None) -> bool:
+        return fault is not None and self._book.has_all([fault.id])
 
     @contextmanager
     def _recording(self, record: Record, context: grpc.ServicerContext) -> Iterator[Record]:

@@ -24,7 +24,7 @@ class Streams:
     """
 
     def __init__(self, resource: Resource, on_change: Callable[[], None]) -> None:
-        self._resource = resource
+        self.resource = resource
         self._on_change = on_change
         self._lock = threading.Lock()
         self._open = 0
@@ -55,13 +55,13 @@ class Streams:
         # gRPC says so where the call has ended before its end could be listened to.
         if not context.add_callback(leave):
             leave()
-        say(events.STREAM_OPENED, resource=self._resource.name)
+        say(events.STREAM_OPENED, resource=self.resource.name)
         self._on_change()
         return True
 
     def full(self) -> str:
         """Return why `enter` said no."""
-        return f"{self._resource.name}: the plugin is ending, or {MOST} lists are watched already"
+        return f"{self.resource.name}: the plugin is ending, or {MOST} lists are watched already"
 
     def over(self, context: grpc.ServicerContext) -> Callable[[], bool]:
         """Return the question whether the stream of this call must end."""
@@ -71,18 +71,18 @@ class Streams:
         """End the stream of one call."""
         with self._lock:
             self._dropped.add(context)
-        self._resource.wake()
+        self.resource.wake()
 
     def close(self) -> None:
         """End all streams, and let no new one in."""
         self._closing = True
-        self._resource.wake()
+        self.resource.wake()
 
     def _leave(self, context: grpc.ServicerContext, *, kubelets: bool) -> None:
         with self._lock:
             self._open -= 1
             self._watched = self._watched and not kubelets
             self._dropped.discard(context)
-        say(events.STREAM_ENDED, resource=self._resource.name)
-        self._resource.wake()
+        say(events.STREAM_ENDED, resource=self.resource.name)
+        self.resource.wake()
         self._on_change()

@@ -1,6 +1,7 @@
 """Which rule a call meets, how calls are counted, and how waiting ends."""
 
 import threading
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -127,3 +128,25 @@ def test_a_fault_has_to_fit_its_call(call: Call, effect: Effect, rule: str) -> N
     """What could never be seen is told, and not kept."""
     assert rule in misfit(call, effect)
     assert bool(misfit(call, effect)) == bool(rule)
+
+
+@pytest.mark.parametrize("remove", [lambda book: book.remove("a"), lambda book: book.clear()])
+def test_who_waits_for_the_end_of_a_rule_is_told_once(
+    remove: Callable[[FaultBook], object],
+) -> None:
+    """Also who has asked twice, and who asks when it has gone; not at the end of another."""
+    told: list[str] = []
+
+    def tell() -> None:
+        told.append("gone")
+
+    book = FaultBook([fault := Fault("a", "Allocate", Hang()), Fault("b", "Allocate", Hang())])
+    book.when_gone(fault, tell)
+    book.when_gone(fault, tell)
+    book.remove("b")
+    assert told == []
+    remove(book)
+    remove(book)
+    assert told == ["gone"]
+    book.when_gone(fault, tell)
+    assert told == ["gone", "gone"]

@@ -12,7 +12,7 @@ from lab.embedded.kubelet.pod import Container, Pod
 from lab.embedded.kubelet.rejection import Rejection
 from tests.unit.fake_plugin.conftest import RESOURCE
 from tests.unit.fake_plugin.faults.conftest import StartFaulty
-from tests.unit.fake_plugin.kubelet import wait_for_devices
+from tests.unit.fake_plugin.kubelet import sockets_told, wait_for_devices
 from tests.unit.waiting import wait_until
 
 Admit = Callable[[str], Rejection | None]
@@ -107,10 +107,13 @@ def test_a_call_that_hangs_holds_up_every_pod_of_the_node(
 @pytest.mark.parametrize(
     ("kind", "count"), [("empty", 0), ("too-few", 1), ("unknown-device", 2), ("too-many", 3)]
 )
-def test_a_wrong_list_is_believed(
+def test_a_wrong_list_is_believed_until_the_fault_is_gone(
     kubelet: DeviceManager, start_faulty: StartFaulty, kind: str, count: int
 ) -> None:
-    """The kubelet knows of no other devices than those that it is told of."""
+    """The kubelet knows of no other devices than those that it is told of, and that it was told."""
     answers = {each: Wrong(each) for each in ("empty", "too-few", "unknown-device", "too-many")}
-    start_faulty(Fault("fleet-1", "ListAndWatch", answers[kind]))
+    plugin = start_faulty(Fault("fleet-1", "ListAndWatch", answers[kind]))
     wait_for_devices(kubelet, RESOURCE, count)
+    plugin.switchboard.book.clear()
+    wait_for_devices(kubelet, RESOURCE, 2)
+    assert len(sockets_told(kubelet)) == 1

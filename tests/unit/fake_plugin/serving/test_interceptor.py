@@ -235,3 +235,27 @@ def test_a_wrong_list(plugin: DevicePluginStub, switchboard: Switchboard) -> Non
     switchboard.book.add("ListAndWatch", Wrong("too-few"), nth=1)
     for devices in (1, 2):
         assert len(next(iter(plugin.ListAndWatch(Empty(), timeout=5))).devices) == devices
+
+
+def test_a_stream_is_right_again_once_the_fault_is_gone(
+    plugin: DevicePluginStub, switchboard: Switchboard
+) -> None:
+    """Nothing has changed that would have the list sent otherwise, and it stays the one stream."""
+    switchboard.book.add("ListAndWatch", Wrong("too-few"))
+    stream = iter(plugin.ListAndWatch(Empty(), timeout=5))
+    assert len(next(stream).devices) == 1
+    switchboard.book.clear()
+    assert len(next(stream).devices) == 2
+
+
+def test_a_stream_is_not_dropped_by_a_fault_that_is_gone(
+    plugin: DevicePluginStub, switchboard: Switchboard, resource: Resource
+) -> None:
+    """Its time was set when the stream was opened."""
+    switchboard.book.add("ListAndWatch", Drop(0.2))
+    stream = iter(plugin.ListAndWatch(Empty(), timeout=5))
+    assert len(next(stream).devices) == 2
+    switchboard.book.clear()
+    wait_until("the end of the timer", lambda: not timers())
+    resource.send_again()
+    assert len(next(stream).devices) == 2
