@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lab.conformance.check import Result
     from lab.conformance.report import Report
 
-#: Characters of what was seen, in the table; all of it is in the JSON, and below for a failure.
+#: Columns of what was seen, in the table; all of it is in the JSON, and below for a failure.
 _MOST_SHOWN: Final = 60
 _MARKS: Final = {"passed": "✓", "failed": "✗", "not-applicable": "\N{EN DASH}", "undecided": "?"}
 
@@ -133,12 +133,12 @@ def print_report(report: "Report", output: str) -> None:
     from lab.conformance.printable import printable
 
     table = Table(box=None, pad_edge=False, header_style="")
-    for column in ("", "CHECK", "THE PLUGIN", "SEEN"):
+    for column in ("", "CHECK", "THE PLUGIN"):
         table.add_column(column, no_wrap=True)
+    table.add_column("SEEN", no_wrap=True, max_width=_MOST_SHOWN)
     for each in report.results:
-        table.add_row(
-            _MARKS[each.verdict], each.rule.id, each.rule.title, _shortened(printable(each.seen))
-        )
+        seen = printable(each.seen).partition("\n")[0]
+        table.add_row(_MARKS[each.verdict], each.rule.id, each.rule.title, seen)
     click.echo(as_wide_as_needed(table))
     for each in (*report.of(Verdict.FAILED), *report.of(Verdict.UNDECIDED)):
         click.echo(f"\n{_MARKS[each.verdict]} {each.rule.id}: {each.rule.title}")
@@ -153,11 +153,6 @@ def print_report(report: "Report", output: str) -> None:
         if (number := len(report.of(each))) or each is not Verdict.UNDECIDED
     ]
     click.echo(f"\n{printable(report.resource) or 'no resource'}: {', '.join(counts)}")
-
-
-def _shortened(seen: str) -> str:
-    first_line = seen.partition("\n")[0]
-    return first_line if len(first_line) <= _MOST_SHOWN else first_line[: _MOST_SHOWN - 1] + "…"
 
 
 def refuse_failures(report: "Report") -> None:

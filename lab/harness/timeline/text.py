@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from lab.core.language import Language
 from lab.harness.timeline.step import Step
 from lab.harness.timeline.timeline import Timeline
-from lab.harness.timeline.width import padded, wrapped
+from lab.harness.timeline.width import wrapped
 from lab.harness.timeline.words import ACTORS, MARKS, OUTCOMES, PRECISION, SOURCES, headline
 
 _WIDTH: Final = 100
@@ -25,8 +25,8 @@ def lines(timeline: Timeline, language: Language) -> Iterator[str]:
     for step, time, actor in zip(timeline.steps, times, actors, strict=True):
         parts = (
             f"{MARKS[step.outcome]} {step.number}",
-            padded(time, max(map(cell_len, times))),
-            padded(actor, max(map(cell_len, actors))),
+            set_cell_size(time, max(map(cell_len, times))),
+            set_cell_size(actor, max(map(cell_len, actors))),
             step.kind.title.text(language),
         )
         yield "  ".join(parts)

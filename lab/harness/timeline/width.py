@@ -4,17 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 #: A line may end after a blank and after a Chinese character, but not before its punctuation.
 _UNBROKEN: Final = re.compile(r"[\u2e80-\uffef][，。；：、）]*|[^\s\u2e80-\uffef]+\s*|\s+")
 #: Where there is no room for that: after what separates a name from values, and values.
 _PART: Final = re.compile(r"[^=,]*[=,]?")
-
-
-def padded(text: str, width: int) -> str:
-    """Return a text with blanks behind it, up to so many columns."""
-    return text + " " * (width - cell_len(text))
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
@@ -35,5 +30,4 @@ def wrapped(text: str, width: int) -> Iterator[str]:
 def _pieces(text: str, width: int) -> Iterator[str]:
     for piece in _UNBROKEN.findall(text):
         for part in [piece] if cell_len(piece.rstrip()) <= width else _PART.findall(piece):
-            for start in range(0, len(part), width):
-                yield part[start : start + width]
+            yield from chop_cells(part, width)

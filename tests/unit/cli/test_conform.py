@@ -85,6 +85,15 @@ def test_the_table_has_every_check_and_the_count(
     ]
 
 
+def test_what_was_seen_is_cut_off_by_what_it_takes_on_a_terminal(
+    told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Chinese character takes two columns of the table's sixty."""
+    told["results"] = (result("good", Verdict.PASSED, "好" * 100),)
+    assert run(COMMAND) == ExitCode.DONE
+    assert capsys.readouterr().out.splitlines()[1] == f"✓  good   does good   {'好' * 29} …"
+
+
 def test_what_a_plugin_says_is_printed_so_that_it_can_be_seen(
     told: Told, capsys: pytest.CaptureFixture[str]
 ) -> None:
