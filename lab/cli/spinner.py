@@ -24,7 +24,7 @@ class LiveProgress:
     """A spinner per running step, replaced by a line with its seconds when it ends."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._console: Console = Console(file=stream, highlight=False)
+        self._console: Console = Console(file=stream, highlight=False, emoji=False)
         self._lock = threading.Lock()
         self._running: list[LiveStep] = []
         self._live = Live(

@@ -42,7 +42,7 @@ def as_wide_as_needed(table: "Table") -> str:
     """Return the table as text, never cut to a terminal's width: names are there to be pasted."""
     from rich.console import Console
 
-    console = Console(width=_WIDE, highlight=False, markup=False, color_system=None)
+    console = Console(width=_WIDE, highlight=False, markup=False, emoji=False, color_system=None)
     with console.capture() as text:
         console.print(table)
     return "\n".join(line.rstrip() for line in text.get().splitlines())

@@ -106,6 +106,13 @@ def test_what_a_plugin_says_is_printed_so_that_it_can_be_seen(
     assert lines[5:7] == [r"  seen: \x07ding", r"        \x1b[1A"]
 
 
+def test_a_name_between_colons_stays_a_name(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
+    """No picture is put in its place."""
+    told["results"] = (result("good", Verdict.PASSED, "a:key:b"),)
+    assert run(COMMAND) == ExitCode.DONE
+    assert capsys.readouterr().out.splitlines()[1] == "✓  good   does good   a:key:b"
+
+
 def test_the_json_has_everything(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is cut off, and the exit code is the same."""
     told["results"] = (GOOD, BAD)

@@ -32,6 +32,17 @@ def test_step_ends_while_another_runs(terminal: io.StringIO) -> None:
     ]
 
 
+def test_a_name_between_colons_stays_a_name(terminal: io.StringIO) -> None:
+    """No picture is put in its place."""
+    progress = LiveProgress(terminal)
+    with progress.step("Image a:key:b"):
+        progress.note("c:key:d")
+    assert [line for line in lines(terminal) if line.strip()][-2:] == [
+        " · c:key:d",
+        " ✓ Image a:key:b N s",
+    ]
+
+
 def test_failed_step_is_marked(terminal: io.StringIO) -> None:
     """The step that failed is told from those that were done."""
     progress = LiveProgress(terminal)
