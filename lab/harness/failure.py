@@ -12,6 +12,7 @@ _SHOWN_EVENTS: Final = 6
 class ExpectationFailed(CheckFailed, AssertionError):
     """What was awaited of what, for how long, and what was seen last.
 
+    Without a `limit`, in seconds, it was looked at once, and nothing is said of how long it took.
     `events` are what components of the cluster said of it, the newest last. `commands` show more.
     It is an AssertionError, so that pytest counts a failure and not an error.
     """
@@ -21,15 +22,14 @@ class ExpectationFailed(CheckFailed, AssertionError):
         awaited: str,
         *,
         subject: str,
-        waited: float,
-        limit: float,
         seen: str,
+        waited: float = 0,
+        limit: float | None = None,
         events: Sequence[Event] = (),
         commands: tuple[str, ...] = (),
     ) -> None:
-        ended = f"not within {limit:g} s" if waited >= limit else f"over after {waited:.1f} s"
         super().__init__(
-            f"{subject}: expected: {awaited}; {ended}",
+            f"{subject}: expected: {awaited}{_ended(waited, limit)}",
             where=subject,
             seen="\n".join((seen, *map(_told, events[-_SHOWN_EVENTS:]))),
             remedy="look at what is there",
@@ -38,6 +38,12 @@ class ExpectationFailed(CheckFailed, AssertionError):
         self.awaited = awaited
         self.waited = waited
         self.events = tuple(events)
+
+
+def _ended(waited: float, limit: float | None) -> str:
+    if limit is None:
+        return ""
+    return f"; not within {limit:g} s" if waited >= limit else f"; over after {waited:.1f} s"
 
 
 def _told(event: Event) -> str:

@@ -89,7 +89,5 @@ class Policies:
         raise ExpectationFailed(
             f"the API server refuses it because {because!r}",
             subject=f"{kind.lower()} {name}",
-            waited=0,
-            limit=_QUOTA_SECONDS,
             seen=seen,
         )

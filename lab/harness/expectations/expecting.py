@@ -43,9 +43,9 @@ class Expecting:
         raise ExpectationFailed(
             awaited,
             subject=self.subject,
+            seen=outcome.seen,
             waited=outcome.waited,
             limit=limit,
-            seen=outcome.seen,
             events=self.about(),
             commands=self.commands,
         )
