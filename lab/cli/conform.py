@@ -130,14 +130,14 @@ def print_report(report: "Report", output: str) -> None:
 
     from lab.cli.table import as_wide_as_needed
     from lab.conformance.check import Verdict
-    from lab.conformance.printable import printable
+    from lab.core.visible import visible
 
     table = Table(box=None, pad_edge=False, header_style="")
     for column in ("", "CHECK", "THE PLUGIN"):
         table.add_column(column, no_wrap=True)
     table.add_column("SEEN", no_wrap=True, max_width=_MOST_SHOWN)
     for each in report.results:
-        seen = printable(each.seen).partition("\n")[0]
+        seen = visible(each.seen).partition("\n")[0]
         table.add_row(_MARKS[each.verdict], each.rule.id, each.rule.title, seen)
     click.echo(as_wide_as_needed(table))
     for each in (*report.of(Verdict.FAILED), *report.of(Verdict.UNDECIDED)):
@@ -146,13 +146,13 @@ def print_report(report: "Report", output: str) -> None:
         if each.verdict is Verdict.FAILED:
             lines += [("why", each.rule.why), ("read", each.rule.source)]
         for label, text in lines:
-            click.echo(f"  {label + ':':<6}" + printable(text).replace("\n", "\n        "))
+            click.echo(f"  {label + ':':<6}" + visible(text).replace("\n", "\n        "))
     counts = [
         f"{number} {each.value.replace('-', ' ')}"
         for each in Verdict
         if (number := len(report.of(each))) or each is not Verdict.UNDECIDED
     ]
-    click.echo(f"\n{printable(report.resource) or 'no resource'}: {', '.join(counts)}")
+    click.echo(f"\n{visible(report.resource) or 'no resource'}: {', '.join(counts)}")
 
 
 def refuse_failures(report: "Report") -> None:

@@ -13,8 +13,8 @@ from fake_plugin.shortening import cut
 from lab.conformance.command import Launch
 from lab.conformance.keeper import PASS_ON, kept
 from lab.conformance.last_output import LastOutput
-from lab.conformance.printable import printable
 from lab.core.errors import NotReady
+from lab.core.visible import visible
 from lab.host.processes import Processes, pasteable
 
 _LAST_LINES: Final = 10
@@ -81,7 +81,7 @@ class PluginProcess:
     def last_words(self) -> str:
         """Return the last lines that it printed, of each its beginning, all of it to be seen."""
         said = self._output.text().strip().splitlines()[-_LAST_LINES:]
-        return "\n".join(printable(cut(each, _CHARACTERS)) for each in said) or (
+        return "\n".join(visible(cut(each, _CHARACTERS)) for each in said) or (
             "(it printed nothing)"
         )
 

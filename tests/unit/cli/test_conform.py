@@ -101,9 +101,9 @@ def test_what_a_plugin_says_is_printed_so_that_it_can_be_seen(
     told["results"] = (result("good", Verdict.PASSED, "a\0\x1b[2J"), result("bad", *ODD))
     assert run(COMMAND) == ExitCode.CHECK_FAILED
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == r"✓  good   does good   a\x00\x1b[2J"
-    assert lines[2] == r"✗  bad    does bad    \x07ding"
-    assert lines[5:7] == [r"  seen: \x07ding", r"        \x1b[1A"]
+    assert lines[1] == "✓  good   does good   a␀␛[2J"
+    assert lines[2] == "✗  bad    does bad    ␇ding"
+    assert lines[5:7] == ["  seen: ␇ding", "        ␛[1A"]
 
 
 def test_a_name_between_colons_stays_a_name(told: Told, capsys: pytest.CaptureFixture[str]) -> None:

@@ -213,7 +213,7 @@ def test_a_plugin_that_prints_without_end_does_so_on_nobodys_disk(
 
     examined(made("own", look), argv=("sh", "-c", NOISY, *PLUGIN))
     assert sum(written) < 1000
-    assert words[-2:] == [r"\x1b[2J busy"] * 2
+    assert words[-2:] == ["␛[2J busy"] * 2
 
 
 @pytest.fixture
