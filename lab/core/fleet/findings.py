@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from lab.core.errors import UsageError
+from lab.core.visible import visible
 
 #: The keys and list indices that lead from the top of the file to a value.
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -92,5 +93,4 @@ def shown(value: object) -> str:
         return "a list"
     if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS:
         value = f"{value[:_SHOWN_CHARACTERS]}…"
-    text = json.dumps(value, ensure_ascii=False)
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return visible(json.dumps(value, ensure_ascii=False))

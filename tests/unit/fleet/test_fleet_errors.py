@@ -238,6 +238,7 @@ def test_error_shows_the_first_of_many_findings() -> None:
         ("a\n\x1b[31m", r'"a\n\u001b[31m"'),
         ("名" * 41, f'"{"名" * 40}…"'),
         ("\u202e", r'"\u202e"'),
+        ("gpu\u3164", r'"gpu\u3164"'),
         (True, "true"),
         (1.5, "1.5"),
         ([1], "a list"),
