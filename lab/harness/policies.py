@@ -1,16 +1,16 @@
 """What an administrator sets: who may have how much, and who comes first."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from lab.cluster.connection import ApiFailed, Json
-from lab.harness.afterwards import Afterwards
 from lab.harness.failure import ExpectationFailed
 from lab.harness.sight import MET, NotYet, Sight
-from lab.harness.submitting import of_test
 from lab.harness.view import View
 
 if TYPE_CHECKING:
+    from lab.harness.lab import Submitted
     from lab.harness.workloads import Manifest
     from lab.install.status import RunningLab
 
@@ -18,13 +18,16 @@ _REFUSALS: Final = range(400, 500)
 _QUOTA_SECONDS: Final = 30.0
 
 
-class Policies:
+class Policies(ABC):
     """The rules of a lab's cluster, as far as a test sets them, and what they refuse."""
 
     running: "RunningLab"
     namespace: str
     view: View
-    afterwards: Afterwards
+
+    @abstractmethod
+    def submit(self, manifest: Json) -> "Submitted":
+        """Create an object for the time of the test."""
 
     def quota(self, name: str, most: Mapping[str, int]) -> None:
         """Let the pods of the namespace ask for no more than this, by resource, all together.
@@ -60,10 +63,7 @@ class Policies:
         made: Manifest = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
         policy = "PreemptLowerPriority" if preempts else "Never"
         made |= {"metadata": meta, "value": value, "preemptionPolicy": policy}
-        client = self.running.client
-        self.afterwards.once("priority", name, undo=lambda: client.delete(made))
-        client.create(made)
-        return meta["name"]
+        return self.submit(made).name
 
     def refuses(self, manifest: Json, *, because: str) -> None:
         """See that the API server does not take an object, and says so in these words.
@@ -72,10 +72,8 @@ class Policies:
         `submit`.
         """
         __tracebackhide__ = True
-        complete = of_test(manifest, self.namespace, self.running.client.kinds)
-        kind, name = complete["kind"], complete["metadata"]["name"]
         try:
-            self.running.client.create(complete)
+            self.submit(manifest)
         except ApiFailed as error:
             if because in error.seen:
                 return
@@ -84,10 +82,8 @@ class Policies:
             seen = error.seen
         else:
             seen = "it was taken"
-            if "namespace" not in complete["metadata"]:
-                self.running.client.delete(complete)
         raise ExpectationFailed(
             f"the API server refuses it because {because!r}",
-            subject=f"{kind.lower()} {name}",
+            subject=f"{manifest['kind'].lower()} {manifest['metadata']['name']}",
             seen=seen,
         )

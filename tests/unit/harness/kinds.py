@@ -8,7 +8,13 @@ from lab.cluster.kinds import Kinds
 if TYPE_CHECKING:
     from lab.cluster.connection import Connection
 
-_NAMESPACED: Final = {"Pod": True, "ConfigMap": True, "Namespace": False, "ClusterRole": False}
+_NAMESPACED: Final = {
+    "Pod": True,
+    "ConfigMap": True,
+    "Namespace": False,
+    "ClusterRole": False,
+    "PriorityClass": False,
+}
 
 
 class _Discovery:

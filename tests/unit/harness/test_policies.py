@@ -30,7 +30,6 @@ class Server:
     refusal: ApiFailed | None = None
     looks: int = 0
     made: list[Json] = field(default_factory=list)
-    deleted: list[Json] = field(default_factory=list)
     kinds: Kinds = KINDS
 
     @property
@@ -44,10 +43,6 @@ class Server:
             raise self.refusal
         self.made.append(manifest)
         return manifest
-
-    def delete(self, manifest: Json) -> None:
-        """Let an object go."""
-        self.deleted.append(manifest)
 
     def get(self, path: str) -> Json:
         """Return the quota, with its status if that is counted."""
@@ -120,15 +115,6 @@ def test_a_quota_that_nobody_counts_is_told(lab: Lab, server: Server) -> None:
     server.looks = 1000
     with pytest.raises(TimedOut, match=r"the quota devices was not in force within 30 s"):
         lab.quota("devices", {GPU: 2})
-
-
-def test_a_priority_is_the_tests_own_and_goes_with_it(lab: Lab, server: Server) -> None:
-    """Its name cannot be that of somebody else's."""
-    with lab.afterwards:
-        assert lab.priority_class("urgent", 1000) == "urgent-ns"
-        assert [each["value"] for each in server.made] == [1000]
-        assert server.deleted == []
-    assert server.deleted == server.made
 
 
 def test_a_priority_takes_places_unless_it_is_told_not_to(lab: Lab, server: Server) -> None:

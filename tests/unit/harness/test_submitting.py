@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lab.install.status import RunningLab
 
 ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/reader"
+PRIORITY = "/apis/scheduling.k8s.io/v1/priorityclasss/urgent-ns"
 
 
 @dataclass
@@ -145,7 +146,7 @@ def test_what_has_no_namespace_has_gone_after_the_test(lab: Lab, server: Server)
 
 def test_what_should_have_been_refused_is_not_left(lab: Lab, server: Server) -> None:
     """A failure of one test is not to be that of the next."""
-    with pytest.raises(ExpectationFailed, match="it was taken"):
+    with pytest.raises(ExpectationFailed, match="it was taken"), lab.afterwards:
         lab.refuses(role(), because="any")
     assert server.there == {}
 
@@ -156,6 +157,24 @@ def test_what_was_there_before_stays(lab: Lab, server: Server) -> None:
     with pytest.raises(ApiFailed), lab.afterwards:
         lab.submit(role())
     assert server.there == {ROLE: []}
+
+
+def test_a_priority_is_the_tests_own_and_has_gone_after_it(lab: Lab, server: Server) -> None:
+    """Its name cannot be that of somebody else's."""
+    with lab.afterwards:
+        assert lab.priority_class("urgent", 1000) == "urgent-ns"
+        assert server.asked == [f"create {PRIORITY}"]
+    assert server.there == {}
+
+
+def test_a_priority_that_does_not_go_is_told(lab: Lab, server: Server) -> None:
+    """The next test would have it."""
+    server.holding = ["mine.example.com/kept"]
+    with (
+        pytest.raises(CleanUpFailed, match="PriorityClass urgent-ns of a test did not go"),
+        lab.afterwards,
+    ):
+        lab.priority_class("urgent", 1000)
 
 
 def test_what_does_not_go_is_told(lab: Lab, server: Server) -> None:
