@@ -106,7 +106,9 @@ class Lab(Policies):
         Raises `UsageError` for what is no single object with a name, and for another namespace than
         the lab's; `ApiFailed` where the API server refuses it, with the server's words in `seen`.
         """
-        planned = self._planned(manifest)
+        return self._make(self._planned(manifest))
+
+    def _make(self, planned: Submitted) -> Submitted:
         key = (planned.manifest["apiVersion"], planned.kind, planned.name)
         if not planned.namespace:
             self.afterwards.once("submitted", *key, undo=partial(self._take_away, key))
@@ -168,7 +170,7 @@ class Lab(Policies):
         # Whoever has no answer from the server does not know whether it is there.
         undo = partial(self._send_away, guest, node, rival)
         self.afterwards.once("guest", guest.name, undo=undo)
-        return self.submit(manifest)
+        return self._make(guest)
 
     def _send_away(self, guest: Submitted, node: NodeHandle, rival: bool) -> None:  # noqa: FBT001 - for `partial`
         self.delete(guest)
