@@ -11,7 +11,6 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http import HTTPStatus
 from typing import Any, Final
 
 from lab.cluster.connection import ApiFailed
@@ -127,11 +126,7 @@ def _require_service_account(running: RunningLab, namespace: str, view: View) ->
 def _wait_until_empty(running: RunningLab, namespace: str, view: View) -> None:
     """End the pods of a namespace that is being deleted, and wait until they hold nothing."""
     pods = f"/api/v1/namespaces/{namespace}/pods"
-    try:
-        running.client.connection.send("DELETE", pods, body={"gracePeriodSeconds": _GRACE_SECONDS})
-    except ApiFailed as error:
-        if error.status != HTTPStatus.NOT_FOUND:
-            raise
+    running.client.connection.send("DELETE", pods, body={"gracePeriodSeconds": _GRACE_SECONDS})
 
     def look() -> Sight:
         left = [pod.name for pod in view.pods.all()]
