@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -34,6 +35,7 @@ class Server:
 
     asked: list[str] = field(default_factory=list)
     account: bool = True
+    refusal: int = HTTPStatus.NOT_FOUND
     left: list[Json] = field(default_factory=list)
 
     def create(self, manifest: Json) -> None:
@@ -50,7 +52,7 @@ class Server:
             assert [*query] == [("labelSelector", "gpu-lab/test=t-lab")]
             return {"items": self.left}
         if not self.account:
-            raise ApiFailed("there is no such account", where=path, status=404)
+            raise ApiFailed("there is no such account", where=path, status=self.refusal)
         return {}
 
     def send(self, method: str, path: str, body: Json) -> None:
@@ -194,6 +196,17 @@ def test_its_service_account_is_waited_for(
     cluster.clock.at(2, lambda: setattr(server, "account", True))
     with opened(running, "ns"):
         assert cluster.clock.now() == 2
+
+
+def test_a_server_that_refuses_to_show_the_account_is_told_at_once(
+    running: "RunningLab", server: Server, cluster: Cluster
+) -> None:
+    """No wait makes it another answer, and it is not that the account is late."""
+    server.account, server.refusal = False, HTTPStatus.FORBIDDEN
+    with pytest.raises(ApiFailed) as raised, opened(running, "ns"):
+        pytest.fail("it is not usable")
+    assert raised.value.status == HTTPStatus.FORBIDDEN
+    assert (server.asked, cluster.clock.now()) == (GONE, 0)
 
 
 def test_a_namespace_that_gets_no_account_is_told_and_removed(

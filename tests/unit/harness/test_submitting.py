@@ -30,6 +30,7 @@ class Server:
     there: dict[str, list[str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     holding: list[str] = field(default_factory=list)
+    shows: bool = True
     kinds: Kinds = KINDS
 
     @property
@@ -54,7 +55,9 @@ class Server:
             self.there.pop(path, None)
 
     def get(self, path: str) -> Json:
-        """Return an object."""
+        """Return an object, unless it may not be seen."""
+        if not self.shows:
+            raise ApiFailed("the API server refused", where=path, status=403)
         if path not in self.there:
             raise ApiFailed("there is none", where=path, status=404)
         return {"metadata": {"finalizers": self.there[path]}}
@@ -119,6 +122,8 @@ def test_another_namespace_is_refused(lab: Lab, server: Server, manifest: Json) 
         {"apiVersion": "v1", "kind": "Pod", "metadata": None},
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "p-"}},
         {"kind": "Pod", "metadata": {"name": "p"}},
+        {"apiVersion": "v1", "kind": "", "metadata": {"name": "p"}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ""}},
         {"apiVersion": "v1", "kind": "List", "metadata": {"name": "p"}, "items": []},
     ],
 )
@@ -175,6 +180,14 @@ def test_a_priority_that_does_not_go_is_told(lab: Lab, server: Server) -> None:
         lab.afterwards,
     ):
         lab.priority_class("urgent", 1000)
+
+
+def test_what_the_server_does_not_show_has_not_gone(lab: Lab, server: Server) -> None:
+    """Nobody knows what became of it, and that is told."""
+    server.holding, server.shows = ["mine.example.com/kept"], False
+    with pytest.raises(ApiFailed) as raised, lab.afterwards:
+        lab.submit(role())
+    assert raised.value.status == 403
 
 
 def test_what_does_not_go_is_told(lab: Lab, server: Server) -> None:
