@@ -50,9 +50,9 @@ def test_what_is_required_and_does_not_come_is_told(
 LOST = ApiFailed("the API server cannot be asked")
 
 
-def lose(cluster: Cluster, lost: ApiFailed | None) -> None:
-    """Let the cluster be lost, or found again."""
-    cluster.nodes.error = lost
+def lose(cluster: Cluster, lost: ApiFailed | None, watch: str = "nodes") -> None:
+    """Let the cluster be lost, or found again, by one of its watches."""
+    getattr(cluster, watch).error = lost
 
 
 @pytest.mark.parametrize("sight", [MET, NotYet("nothing"), Hopeless("nothing")])
@@ -66,6 +66,14 @@ def test_a_wait_on_a_lost_cluster_ends_with_the_servers_error(
     with pytest.raises(ApiFailed, match="cannot be asked"):
         getattr(cluster.view, wait)(lambda: sight, seconds)
     assert cluster.clock.now() == waited
+
+
+@pytest.mark.parametrize("watch", ["nodes", "plugins", "pods", "events"])
+def test_a_wait_ends_by_whichever_watch_is_lost(cluster: Cluster, watch: str) -> None:
+    """Any of them may be the one that the look goes by."""
+    lose(cluster, LOST, watch)
+    with pytest.raises(ApiFailed, match="cannot be asked"):
+        cluster.view.until(lambda: MET, 2)
 
 
 @pytest.mark.parametrize("wait", ["until", "throughout"])
