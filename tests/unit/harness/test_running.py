@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 Body = Callable[[Lab], None]
 
 
+def a_plugin(cluster: Cluster, **facts: Any) -> None:  # noqa: ANN401 - any field of a Pod
+    """Let the node have a plugin that is ready, or so."""
+    plugin = replace(a_pod("plugin"), node="w", phase="Running", containers=(running(),))
+    cluster.plugins.put(replace(plugin, **facts), "plugin", "kube-system")
+
+
 @pytest.fixture
 def lab(cluster: Cluster) -> Lab:
     """Return a lab on the cluster: one node of eight devices, and its plugin."""
     cluster.node()
-    plugin = replace(a_pod("plugin"), node="w", phase="Running", containers=(running(),))
-    cluster.plugins.put(plugin, "plugin", "kube-system")
+    a_plugin(cluster)
     record = SimpleNamespace(name="t")
     found = cast("RunningLab", SimpleNamespace(record=record))
     return Lab(found, Fleet.default().placed_on(("w",)), "ns", cluster.view)
@@ -81,6 +86,8 @@ def test_a_wait_that_does_not_end_is_ended(lab: Lab) -> None:
         try:
             lab.view.until(lambda: NotYet("nothing"), 1e9)
         finally:
+            # What it does at its end is not done to the next test's lab.
+            threading.Event().wait(0.2)
             ended.set()
 
     with pytest.raises(TimedOut) as raised:
@@ -176,11 +183,18 @@ def test_what_is_undone_may_take_a_while(lab: Lab, cluster: Cluster) -> None:
             lambda cluster: cluster.node(capacity={GPU: 9}),
             f"w: capacity was {GPU}=8, and is {GPU}=9",
         ),
+        # What is not there at all is told once.
+        (
+            lambda cluster: cluster.node(allocatable={GPU: 0}, capacity={GPU: 0}),
+            f"w: allocatable was {GPU}=8, and is none",
+        ),
         (lambda cluster: cluster.nodes.remove("w"), "w: the node is gone"),
         (
             lambda cluster: cluster.plugins.remove("plugin", "kube-system"),
             "w: its device plugin is not ready",
         ),
+        (lambda cluster: a_plugin(cluster, containers=()), "w: its device plugin is not ready"),
+        (lambda cluster: a_plugin(cluster, terminating=True), "w: its device plugin is not ready"),
     ],
 )
 def test_what_is_left_behind_is_told(
@@ -210,6 +224,23 @@ def test_the_capacity_of_a_plugin_that_has_gone_is_no_change(lab: Lab, cluster: 
             capacity={GPU: 8, "late.example.com/device": 2},
         )
     assert cluster.clock.now() == 0
+
+
+def test_a_capacity_may_go_at_any_time_where_no_plugin_was(lab: Lab, cluster: Cluster) -> None:
+    """The five minutes of an earlier test's guest may end in this one."""
+    late = "late.example.com/device"
+    cluster.node(allocatable={GPU: 8, late: 0}, capacity={GPU: 8, late: 2})
+    with as_it_was(lab):
+        cluster.node(allocatable={GPU: 8, late: 0}, capacity={GPU: 8, late: 0})
+    assert cluster.clock.now() == 0
+
+
+def test_one_device_that_is_gone_is_told(lab: Lab, cluster: Cluster) -> None:
+    """Of a node that had no more."""
+    cluster.node(allocatable={GPU: 1}, capacity={GPU: 1})
+    with pytest.raises(CheckFailed) as raised, as_it_was(lab):
+        cluster.node(allocatable={GPU: 0}, capacity={GPU: 1})
+    assert raised.value.seen == f"w: allocatable was {GPU}=1, and is none"
 
 
 def test_the_tests_own_error_is_told_and_all_is_undone(lab: Lab, cluster: Cluster) -> None:
