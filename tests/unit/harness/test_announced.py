@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from fake_plugin.faults.fault import Call as Method
 from lab.cluster.plugin.cards import CardsAdded, CardsMoved
 from lab.cluster.plugin.health import HealthChanged
 from lab.cluster.plugin.journal import Call
@@ -127,11 +128,9 @@ def test_what_does_not_come_is_told(node: NodeHandle, plugin: Plugin) -> None:
     )
 
 
-def a_stream(fault: str) -> Call:
-    """Return the open stream of the list, which met a rule or none."""
-    return Call(
-        time=NOON, call="ListAndWatch", resource=GPU, started=0, request={}, sent=1, fault=fault
-    )
+def a_stream(fault: str, call: Method = "ListAndWatch") -> Call:
+    """Return an open call, by default the stream of the list, which met a rule or none."""
+    return Call(time=NOON, call=call, resource=GPU, started=0, request={}, sent=1, fault=fault)
 
 
 def flap(every: str | None) -> Flap:
@@ -160,6 +159,27 @@ def test_what_cannot_be_shown_is_not_waited_for(
     held_back(plugin, why)
     node.break_device("0")
     assert cluster.clock.now() == 0
+
+
+@pytest.mark.parametrize("names", [{"unit": "MIG-1"}, {"card": "GPU-0"}])
+def test_a_part_of_a_card_flaps_with_it_and_by_itself(
+    cluster: Cluster, node: NodeHandle, plugin: Plugin, names: dict[str, str]
+) -> None:
+    """As of MIG: its name is another one than the card's, and either may be what flaps."""
+    part = replace(a_device(1), **names)  # type: ignore[arg-type]
+    plugin.announces(replace(a_resource(7), devices=(part,)), flaps=(flap("50ms"),))
+    node.break_device("0")
+    assert cluster.clock.now() == 0
+
+
+def test_a_rule_that_another_call_met_holds_no_list_back(
+    cluster: Cluster, node: NodeHandle, plugin: Plugin
+) -> None:
+    """An Allocate that hangs says nothing of what is announced."""
+    plugin.calls = (a_stream("rule-1", "Allocate"),)
+    cluster.clock.at(2, lambda: cluster.node(allocatable={GPU: 7}))
+    node.break_device("0")
+    assert cluster.clock.now() == 2
 
 
 def test_the_other_resources_are_waited_for(
