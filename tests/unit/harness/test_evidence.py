@@ -156,6 +156,17 @@ def test_the_first_error_of_a_test_is_its_report(tmp_path: Path) -> None:
     assert (found.result.verdict, found.result.report) == ("failed", "pod p does not run")
 
 
+@pytest.mark.usefixtures("gathered")
+def test_a_result_names_what_was_kept_and_what_could_not_be(tmp_path: Path) -> None:
+    """Who reads the page of the run finds the one, and does not look for the other."""
+    kept = Recording(Case(Run(tmp_path, "a-run"), "test"), a_lab())
+    with kept.result():
+        kept.failed("pod p does not run")
+    (found,) = results_in(tmp_path)
+    assert found.result.files == ("failure.txt", "look.sh", "pods.json", "plugins/w.log")
+    assert found.result.missing == (f"kubelets/w.log: OSError: connection refused to {REMOVED}",)
+
+
 def test_no_secret_is_in_the_timelines_of_a_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,11 @@ from lab.cluster.connection import ApiFailed, Json
 from lab.cluster.kinds import Kinds
 from lab.cluster.objects import Pod
 from lab.cluster.record import LabFolder
+from lab.core.errors import CheckFailed
 from lab.core.fleet import Fleet, Pool
+from lab.harness import recording
+from lab.harness.evidence import Evidence
+from lab.harness.evidence.folder import made_for
 from lab.harness.failure import ExpectationFailed
 from lab.harness.lab import Lab
 from lab.harness.recording import Case
@@ -151,6 +155,63 @@ def only_result(folder: Path) -> Result:
     return found.result
 
 
+def timelines(result: Result) -> list[dict[str, object]]:
+    """Return how the test's pods came to their devices, as long as they were there."""
+    return [cast("dict[str, object]", each) for each in result.timelines]
+
+
+@scenario(section="4.1", en="It is so", zh="就是这样", zh_why="就是这样。")
+def breaks(lab: Lab) -> None:
+    """Fail with a pod that has a device, and something that is to be undone."""
+    lab.submit(pod("holder", limits={lab.resource: 1}))
+    told = cast("Server", lab.running.client).asked
+    lab.afterwards.once("kubelet", undo=lambda: told.append("undone"))
+    raise CheckFailed("not so")
+
+
+def test_what_failed_is_looked_at_before_it_is_undone_and_undone_before_the_pods_go(
+    on_it: "RunningLab",
+    server: Server,
+    cluster: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Evidence is of the lab as it failed, and a kubelet that does not run ends no pods."""
+
+    def collected(*_: object) -> Evidence:
+        server.asked.append("evidence")
+        return Evidence(made_for("breaks", tmp_path), (), ())
+
+    monkeypatch.setattr(recording, "collect", collected)
+    with pytest.raises(CheckFailed):
+        run(breaks, on_it, Case(Run(tmp_path, "run"), "breaks"), clock=cluster.clock)
+    done = ["create Namespace", "create Pod", "evidence", "undone", "delete Namespace"]
+    assert server.asked == done
+    assert [each["pod"] for each in timelines(only_result(tmp_path))] == ["holder"]
+
+
+def test_a_scenario_that_gets_no_namespace_has_failed(
+    on_it: "RunningLab",
+    server: Server,
+    cluster: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its result says why: the one that is there would only say that nobody saw its end."""
+    refusal = ApiFailed("the API server refused", seen="quota exceeded", status=403)
+
+    def refuse(_: Json) -> None:
+        raise refusal
+
+    monkeypatch.setattr(server, "create", refuse)
+    case = Case(Run(tmp_path, "run"), "holds")
+    case.begun()
+    with pytest.raises(ApiFailed):
+        run(holds, on_it, case, clock=cluster.clock)
+    result = only_result(tmp_path)
+    assert (result.verdict, result.report) == ("failed", str(refusal))
+
+
 def test_a_scenario_that_holds_leaves_its_result_and_nothing_else(
     on_it: "RunningLab", server: Server, cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -158,6 +219,7 @@ def test_a_scenario_that_holds_leaves_its_result_and_nothing_else(
     run(holds, on_it, Case(Run(tmp_path, "run"), "holds"), clock=cluster.clock)
     result = only_result(tmp_path)
     assert (result.test, result.verdict, result.backend) == ("holds", "passed", "kind")
+    assert [each["pod"] for each in timelines(result)] == ["holder"]
     assert server.asked == ["create Namespace", "create Pod", "delete Namespace"]
 
 
