@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from lab.cluster.record import LabFolder
 from lab.core.errors import NotReady
 from lab.host.folders import Folders
 from lab.install.down import take_down
@@ -66,6 +68,24 @@ def test_nothing_is_left_of_a_lab_that_is_not_there(folders: Folders) -> None:
     assert not any((folders.cache / "locks").iterdir())
 
 
+def test_a_lock_is_given_back_with_its_lab(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file stays with the lab: who waits at it would not see a lock in another one."""
+    kept: list[FileLock] = []
+
+    def held(path: Path, timeout: float) -> FileLock:
+        kept.append(FileLock(path, timeout=timeout))
+        return kept[-1]
+
+    monkeypatch.setattr("lab.install.lock.FileLock", held)
+    with alone(folders, "mine", "pytest"):
+        LabFolder.of(folders, "mine").path.mkdir(parents=True)
+    assert [each.name for each in (folders.cache / "locks").iterdir()] == ["mine.lock"]
+    with alone(folders, "mine", "gpulab run"):
+        assert [each.is_locked for each in kept] == [False, True]
+
+
 def test_a_cache_that_cannot_be_written_is_told(folders: Folders) -> None:
     """With the variable that names another."""
     folders.cache.write_text("")
@@ -83,3 +103,14 @@ def test_a_run_takes_its_own_lab_down_and_nobody_elses(site: Site) -> None:
         with pytest.raises(NotReady) as raised:
             take_down("t-lab", site)
     assert raised.value.seen == f"gpulab run, process {os.getpid()}"
+
+
+def test_who_has_a_lab_has_no_other(site: Site) -> None:
+    """One that another command is at work on is refused to it as to everybody."""
+    with (
+        alone_at(replace(site, command="gpulab run"), "t-lab") as own,
+        alone(site.folders, "t-other", "pytest"),
+        pytest.raises(NotReady) as raised,
+    ):
+        take_down("t-other", own)
+    assert raised.value.seen == f"pytest, process {os.getpid()}"
