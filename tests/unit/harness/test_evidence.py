@@ -200,6 +200,25 @@ def test_timelines_are_of_the_time_that_the_lab_has(
     assert clocks == [lab.clock]
 
 
+def test_timelines_are_of_the_first_pods_that_ask_for_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a pod without devices there is nothing to tell, and of thousands nobody reads."""
+    monkeypatch.setattr(
+        recording, "timeline_of", lambda *asked: SimpleNamespace(as_json=lambda: asked[2])
+    )
+    lab = a_lab()
+    names = [f"p{number}" for number in range(12)]
+    pods = tuple(SimpleNamespace(name=each, namespace="ns") for each in names)
+    monkeypatch.setattr(lab, "pods", lambda: pods)
+    monkeypatch.setattr(lab, "serves", lambda pod: pod.name != "p1")
+    kept = Recording(Case(Run(tmp_path, "a-run"), "test"), lab)
+    with kept.result():
+        kept.look()
+    (found,) = results_in(tmp_path)
+    assert found.result.timelines == ("p0", "p2", "p3", "p4", "p5", "p6", "p7", "p8")
+
+
 @pytest.mark.usefixtures("gathered")
 def test_commands_can_be_pasted(tmp_path: Path) -> None:
     """Also where the state folder has a blank in its name."""

@@ -27,7 +27,7 @@ from lab.harness.running import run
 from lab.harness.scenario import scenario
 from lab.harness.view import View
 from lab.harness.workloads import pod
-from tests.unit.harness.cluster import GPU, Cluster, a_pod, running
+from tests.unit.harness.cluster import GPU, NOON, Cluster, a_pod, running
 from tests.unit.harness.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -248,4 +248,5 @@ def test_a_scenario_that_fails_says_of_which_node_and_what_is_there(
     )
     result = only_result(tmp_path)
     assert (result.test, result.verdict) == ("fails", "failed")
+    assert (result.started, result.seconds) == (NOON, 1.0)
     assert server.asked == ["create Namespace", "delete Namespace"]
