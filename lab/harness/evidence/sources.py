@@ -37,7 +37,9 @@ def sources(lab: Lab, since: datetime) -> Iterator[Source]:
     for pod in lab.pods():
         yield from _of_pod(lab, pod)
     for pod in lab.view.plugins.all():
-        yield Source(f"plugins/{pod.node}.log", partial(_log, lab, pod))
+        # As long as one ends, the node has two.
+        name = pod.name if pod.terminating or not pod.node else pod.node
+        yield Source(f"plugins/{name}.log", partial(_log, lab, pod))
     for node in lab.nodes():
         yield from _of_node(node, since)
 
