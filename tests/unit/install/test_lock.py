@@ -68,22 +68,46 @@ def test_nothing_is_left_of_a_lab_that_is_not_there(folders: Folders) -> None:
     assert not any((folders.cache / "locks").iterdir())
 
 
-def test_a_lock_is_given_back_with_its_lab(
-    folders: Folders, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[FileLock]:
+    """Return the locks that are made; one of which nobody knows any more gives itself back."""
+    found: list[FileLock] = []
+
+    def made(path: Path, timeout: float) -> FileLock:
+        found.append(FileLock(path, timeout=timeout))
+        return found[-1]
+
+    monkeypatch.setattr("lab.install.lock.FileLock", made)
+    return found
+
+
+def test_a_lock_is_given_back_with_its_lab(folders: Folders, kept: list[FileLock]) -> None:
     """Its file stays with the lab: who waits at it would not see a lock in another one."""
-    kept: list[FileLock] = []
-
-    def held(path: Path, timeout: float) -> FileLock:
-        kept.append(FileLock(path, timeout=timeout))
-        return kept[-1]
-
-    monkeypatch.setattr("lab.install.lock.FileLock", held)
     with alone(folders, "mine", "pytest"):
         LabFolder.of(folders, "mine").path.mkdir(parents=True)
     assert [each.name for each in (folders.cache / "locks").iterdir()] == ["mine.lock"]
     with alone(folders, "mine", "gpulab run"):
         assert [each.is_locked for each in kept] == [False, True]
+
+
+def test_a_lock_is_given_back_where_nobody_could_be_told_who_has_it(
+    folders: Folders, kept: list[FileLock]
+) -> None:
+    """The lab is in nobody's hands then."""
+    (folders.cache / "locks" / "mine.user").mkdir(parents=True)
+    with pytest.raises(NotReady), alone(folders, "mine", "pytest"):
+        pytest.fail("nobody could be told")
+    assert [each.is_locked for each in kept] == [False]
+
+
+def test_a_lab_whose_folder_cannot_be_is_not_locked(folders: Folders) -> None:
+    """A file is in its place, and whoever works on it is told before anything is made."""
+    folders.state.mkdir()
+    (folders.state / "mine").write_text("")
+    with pytest.raises(NotReady) as raised, alone(folders, "mine", "pytest"):
+        pytest.fail("there is no such lab")
+    assert raised.value.what.startswith("the folder of the lab 'mine' cannot be there")
+    assert not folders.cache.exists()
 
 
 def test_a_cache_that_cannot_be_written_is_told(folders: Folders) -> None:
