@@ -60,7 +60,6 @@ def venue_for(
     itself, or the lab that is there.
     """
     folder = LabFolder.of(site.folders, order.name)
-    folder.require_place()
     with alone_at(site, order.name) as own:
         # Until then another command may take it down.
         record = folder.read()
