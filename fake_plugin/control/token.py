@@ -1,14 +1,13 @@
 """Who may call the control API: whoever shows the token, which is in a file."""
 
 import hmac
-import os
-import stat
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 from fake_plugin.control.refusal import Refusal
 from fake_plugin.errors import NotReady, WrongUse
+from fake_plugin.files.regular import open_regular
 
 LEAST: Final = 16
 MOST_BYTES: Final = 4096
@@ -73,15 +72,8 @@ class TokenFile:
         return token
 
     def _read(self) -> str:
-        with open(self._path, "rb", opener=_at_once) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ValueError("it is no regular file")
+        with open_regular(self._path) as file:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
             raise ValueError(f"it has more than {MOST_BYTES} bytes")
         return text.decode().strip()
-
-
-def _at_once(path: str, flags: int) -> int:
-    # Who opens a pipe would wait for its writer, in every thread in turn.
-    return os.open(path, flags | os.O_NONBLOCK)

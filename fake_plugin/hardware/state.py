@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from fake_plugin.files.regular import open_regular
 from fake_plugin.files.replacement import remove_abandoned, replace
 from fake_plugin.hardware.breakage import Breakage, Kind
 
@@ -48,7 +49,8 @@ class StateFile:
         """
         remove_abandoned(self.path.parent)
         try:
-            content = self.path.read_bytes()
+            with open_regular(self.path) as file:
+                content = file.read()
         except FileNotFoundError:
             return State(), None
         try:

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.cluster.record import BackendName
+from lab.cluster.record import BackendName, moving
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,13 @@ class Advice:
 
     def of_loss(self) -> tuple[str, tuple[str, ...]]:
         """Return a remedy and its commands where the kubeconfig is gone or damaged."""
+        moved = moving(self.kubeconfig)
         if self.backend == "existing":
-            return "give the lab the kubeconfig of its cluster again", (self._given_again,)
+            return "give the lab the kubeconfig of its cluster again", (*moved, self._given_again)
         path = str(self.kubeconfig)
         export = ("kind", "export", "kubeconfig", "--name", self.lab, "--kubeconfig", path)
         # kind adds to a file that is there, and would stumble over this one.
-        clear = (shlex.join(("rm", path)),) if self.kubeconfig.exists() else ()
+        clear = (shlex.join(("rm", path)),) if self.kubeconfig.is_file() else moved
         return "have kind write it again", (*clear, shlex.join(export))
 
     @property

@@ -16,6 +16,7 @@ from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 from yaml import YAMLError
 
+from fake_plugin.files.regular import open_regular
 from lab.cluster.advice import Advice
 from lab.core.errors import CheckFailed
 
@@ -248,6 +249,7 @@ def open_connection(advice: Advice) -> Connection:
     # As kubectl does: a proxy has no way to this machine's loopback, where kind's servers are.
     settings.no_proxy = ",".join(filter(None, (settings.no_proxy, *_LOOPBACK)))
     try:
+        open_regular(advice.kubeconfig).close()
         api = config.new_client_from_config(str(advice.kubeconfig), client_configuration=settings)
     except _UNUSABLE as error:
         raise _kubeconfig_lost(advice, error) from error

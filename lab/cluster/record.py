@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from fake_plugin.files.regular import NotRegular, open_regular
 from fake_plugin.files.replacement import replace as replace_file
 from lab.core.errors import CheckFailed, CleanUpFailed, NotReady
 from lab.core.fleet import Fleet, FleetError, load_fleet
@@ -114,7 +115,8 @@ class LabFolder:
     def read(self) -> Record | None:
         """Return the record, None where there is none; raises `RecordDamaged`."""
         try:
-            return _record_of(json.loads(self._record.read_text(encoding="utf-8")))
+            with open_regular(self._record) as file:
+                return _record_of(json.load(file))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -128,18 +130,19 @@ class LabFolder:
 
     def placed_fleet(self) -> Fleet | None:
         """Return the fleet on the nodes, None before there was one; raises `RecordDamaged`."""
-        if not self.fleet.exists():
-            return None
         try:
+            open_regular(self.fleet).close()
             return load_fleet(self.fleet)
-        except FleetError as error:
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, FleetError) as error:
             raise RecordDamaged(
                 "the lab's own copy of its fleet cannot be read",
                 where=str(self.fleet),
-                seen=error.seen,
+                seen=error.seen if isinstance(error, FleetError) else str(error),
                 remedy="bring the lab up again, with --fleet if it has another fleet than the "
                 "default: that writes the copy anew",
-                commands=(f"gpulab up --name {self.path.name}",),
+                commands=(*moving(self.fleet), f"gpulab up --name {self.path.name}"),
             ) from error
 
     def write(self, record: Record) -> None:
@@ -154,7 +157,7 @@ class LabFolder:
     def control_token(self) -> str:
         """Return the token of the control API; a new one where there is none that would do.
 
-        Raises `NotReady` like `write`.
+        Raises `NotReady` like `write`, and as `known_token`.
         """
         token = self.known_token()
         if len(token) < _LEAST_TOKEN:
@@ -163,9 +166,18 @@ class LabFolder:
         return token
 
     def known_token(self) -> str:
-        """Return the token that was made, "" where there is none."""
+        """Return the token that was made, "" where there is none; raises `RecordDamaged`."""
         try:
-            return self.token.read_text(encoding="ascii").strip()
+            with open_regular(self.token) as file:
+                return file.read().decode("ascii").strip()
+        except NotRegular as error:
+            raise RecordDamaged(
+                "the lab's token for its plugins cannot be read",
+                where=str(self.token),
+                seen=str(error),
+                remedy="move it away, and bring the lab up again: that makes one",
+                commands=(*moving(self.token), f"gpulab up --name {self.path.name}"),
+            ) from error
         except (OSError, ValueError):
             return ""
 
@@ -200,6 +212,13 @@ class LabFolder:
             ) from error
         with suppress(OSError):  # Other labs live there, or it is already gone.
             self.path.parent.rmdir()
+
+
+def moving(file: Path) -> tuple[str, ...]:
+    """Return the command that moves away what is in a file's place and is none, if that is so."""
+    if file.is_file() or not file.exists():
+        return ()
+    return (shlex.join(("mv", str(file), f"{file}.moved")),)
 
 
 def _record_of(found: Any) -> Record:  # noqa: ANN401 - any JSON; `read` sorts out what it raises

@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from fake_plugin.files.regular import open_regular
 from lab.core.errors import UsageError
 from lab.core.fleet.findings import dotted, shown
 from lab.core.language import Language
@@ -141,10 +142,7 @@ def _files(root: Path) -> Sequence[Path]:
 
 
 def _content(file: Path) -> bytes:
-    # A pipe would never end.
-    if file.exists() and not file.is_file():
-        raise OSError("it is not a file")
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         content = stream.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise OSError(f"it has more than {_MOST_BYTES // 1024**2} MiB, and a result has not")

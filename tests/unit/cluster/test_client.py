@@ -5,7 +5,7 @@ import logging
 import socketserver
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ import pytest
 
 from lab.cluster.client import Client, connect
 from lab.cluster.connection import ApiFailed
+from lab.cluster.record import BackendName
 from lab.core.errors import TimedOut, UsageError
 from tests.unit.stand_ins.api_server import GPU, FakeApi, node, pod, user_pod
+from tests.unit.stand_ins.irregular import IRREGULAR
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 WORKER = "/api/v1/nodes/t-lab-worker"
@@ -319,6 +321,26 @@ def test_a_useless_copy_of_the_users_kubeconfig_is_given_again(
         connect(path, "t-lab", "existing")
     assert raised.value.remedy == "give the lab the kubeconfig of its cluster again"
     assert raised.value.commands == ("gpulab up --name t-lab --kubeconfig FILE",)
+
+
+@pytest.mark.parametrize("put", IRREGULAR)
+@pytest.mark.parametrize(
+    ("backend", "again"),
+    [
+        ("kind", "kind export kubeconfig --name t-lab --kubeconfig {path}"),
+        ("existing", "gpulab up --name t-lab --kubeconfig FILE"),
+    ],
+)
+def test_what_is_no_kubeconfig_is_moved_away(
+    tmp_path: Path, put: Callable[[Path], None], backend: BackendName, again: str
+) -> None:
+    """Nobody waits for the end of a pipe, and nothing can be written over a folder."""
+    path = tmp_path / "kubeconfig"
+    put(path)
+    with pytest.raises(ApiFailed, match="the lab's kubeconfig cannot be used") as raised:
+        connect(path, "t-lab", backend)
+    assert raised.value.seen == "it is no regular file"
+    assert raised.value.commands == (f"mv {path} {path}.moved", again.format(path=path))
 
 
 def test_missing_kubeconfig_is_written_again(tmp_path: Path) -> None:

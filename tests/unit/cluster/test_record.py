@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,20 @@ import pytest
 from lab.cluster.record import LabFolder, Record, RecordDamaged
 from lab.core.errors import CleanUpFailed, NotReady
 from lab.host.folders import Folders
+from tests.unit.stand_ins.irregular import IRREGULAR
 
 RECORD = Record("t-lab", "kind", "creating", "node:v1")
 WRITTEN = {"name": "t-lab", "backend": "kind", "phase": "creating", "node_image": "node:v1"}
+
+
+Reading = Callable[[LabFolder], object]
+
+
+@pytest.fixture(params=IRREGULAR)
+def put(request: pytest.FixtureRequest) -> Callable[[Path], None]:
+    """Return what puts something that is no file into a file's place."""
+    putting: Callable[[Path], None] = request.param
+    return putting
 
 
 @pytest.fixture
@@ -180,12 +192,37 @@ def test_damaged_record_is_named_with_the_way_out(
     assert raised.value.commands == ("gpulab down --name t-lab",)
 
 
-def test_record_that_may_not_be_read_is_named(folder: LabFolder) -> None:
-    """A folder in its place stands for whatever the system refuses."""
-    (folder.path / "lab.json").mkdir(parents=True)
-    with pytest.raises(RecordDamaged) as raised:
+def test_record_that_may_not_be_read_is_named(
+    folder: LabFolder, put: Callable[[Path], None]
+) -> None:
+    """Whoever waited for it would wait for ever; the lab is removed with all that is there."""
+    folder.write(RECORD)
+    put(folder.path / "lab.json")
+    with pytest.raises(RecordDamaged, match="the lab's own record cannot be read") as raised:
         folder.read()
-    assert raised.value.seen.startswith("IsADirectoryError")
+    assert raised.value.seen == "NotRegular: it is no regular file"
+    assert raised.value.commands == ("gpulab down --name t-lab",)
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "what"),
+    [
+        ("token", LabFolder.known_token, "the lab's token for its plugins cannot be read"),
+        ("token", LabFolder.control_token, "the lab's token for its plugins cannot be read"),
+        ("fleet.yaml", LabFolder.placed_fleet, "the lab's own copy of its fleet cannot be read"),
+    ],
+)
+def test_what_is_no_file_is_moved_away_before_it_is_written_anew(
+    folder: LabFolder, put: Callable[[Path], None], name: str, read: Reading, what: str
+) -> None:
+    """Not read: a pipe has no end. `gpulab up` alone could not write over a folder."""
+    folder.write(RECORD)
+    file = folder.path / name
+    put(file)
+    with pytest.raises(RecordDamaged, match=what) as raised:
+        read(folder)
+    assert (raised.value.where, raised.value.seen) == (str(file), "it is no regular file")
+    assert raised.value.commands == (f"mv {file} {file}.moved", "gpulab up --name t-lab")
 
 
 def test_last_lab_takes_the_state_folder_with_it(folder: LabFolder) -> None:

@@ -176,7 +176,7 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     """A pipe would never end."""
     (tmp_path / "x").mkdir()
     os.mkfifo(tmp_path / "x" / "result.json")
-    assert refused(tmp_path).seen == "it is not a file"
+    assert refused(tmp_path).seen == "it is no regular file"
 
 
 def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:

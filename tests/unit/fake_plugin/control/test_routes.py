@@ -107,7 +107,7 @@ def long(file: Path) -> None:
 
 NO_TOKENS: Final = [
     (pipe, "it is no regular file"),
-    (folder, "Is a directory"),
+    (folder, "it is no regular file"),
     (long, "it has more than 4096 bytes"),
 ]
 
