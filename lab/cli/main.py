@@ -87,7 +87,10 @@ def run(arguments: list[str]) -> int:
     """Run `gpulab` with these arguments, say what went wrong, and return the exit code."""
     try:
         # Not click's own `main`: it makes codes of its own from interrupts and broken pipes.
-        with signals.raise_interrupted(), gpulab.make_context("gpulab", arguments) as context:
+        with (
+            signals.raise_interrupted(),
+            gpulab.make_context("gpulab", [*arguments], obj=arguments) as context,
+        ):
             gpulab.invoke(context)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last line of defence
         try:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from lab.install.order import Order
 
 
+_EVIDENCE: Final = Path("lab-evidence")
+
+
 @click.command()
 @click.argument("names", nargs=-1, metavar="[SCENARIO]...")
 @click.option("--section", multiple=True, help="Those of a section of the chapter, and below it.")
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--evidence",
     type=click.Path(file_okay=False, path_type=Path),
-    default="lab-evidence",
+    default=_EVIDENCE,
     show_default=True,
     help="The folder for results, and for all there is of what failed.",
 )
@@ -86,19 +89,25 @@ def run(  # noqa: PLR0913, PLR0917 - one per option
         nodes=nodes,
         plugin_image=plugin_image,
     )
-    asked = Asked(names, section, tag, repeat, seed, name, _made_by(order))
+    asked = Asked(
+        names, section, tag, repeat, seed, _told(evidence, output, keep=keep), name, _made_by(order)
+    )
     _run(order, ordered(found, repeat, seed), asked, evidence, output, keep=keep)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line asks for, to ask for it again; `lab` are the words that make one."""
+    """What the command line asks for, to ask for it again.
+
+    `told` are the words that say what is left of the run, and `lab` those that make one.
+    """
 
     names: tuple[str, ...]
     sections: tuple[str, ...]
     tags: tuple[str, ...]
     repeat: int
     seed: int | None
+    told: tuple[str, ...]
     name: str
     lab: tuple[str, ...]
 
@@ -135,7 +144,14 @@ class Asked:
         return ("--name", self.name, *self.lab)
 
     def _command(self, words: Sequence[str], options: Sequence[str]) -> str:
-        return f"gpulab {shlex.join(('run', *words, *options))}"
+        return f"gpulab {shlex.join(('run', *words, *self.told, *options))}"
+
+
+def _told(evidence: Path, output: str, *, keep: bool) -> tuple[str, ...]:
+    """Return the options by which it is said what is left of a run, where they are not as usual."""
+    folder = () if evidence == _EVIDENCE else ("--evidence", str(evidence))
+    printed = () if output == "text" else ("--output", output)
+    return (*folder, *printed, *(("--keep",) if keep else ()))
 
 
 def _made_by(order: "Order") -> tuple[str, ...]:

@@ -24,6 +24,7 @@ Phase = Literal["creating", "ready"]
 BackendName = Literal["kind", "existing"]
 _PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 _BACKENDS: Final[tuple[BackendName, ...]] = get_args(BackendName)
+_RECORD: Final = "lab.json"
 _PRIVATE: Final = 0o600
 #: The plugin refuses a token that is shorter.
 _LEAST_TOKEN: Final = 16
@@ -63,6 +64,11 @@ class LabFolder:
         """Return the folder of the lab with this name, whether it exists or not."""
         return cls(folders.state / name)
 
+    @classmethod
+    def names(cls, folders: Folders) -> tuple[str, ...]:
+        """Return the names of the labs that there are, also of those whose record is damaged."""
+        return tuple(sorted(each.parent.name for each in folders.state.glob(f"*/{_RECORD}")))
+
     @property
     def kubeconfig(self) -> Path:
         """Readable by the user alone (mode 0600)."""
@@ -95,7 +101,7 @@ class LabFolder:
 
     @property
     def _record(self) -> Path:
-        return self.path / "lab.json"
+        return self.path / _RECORD
 
     def require_place(self) -> None:
         """Raise `NotReady` where something else than a folder is in the folder's place."""

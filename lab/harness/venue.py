@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lab.cluster.record import LabFolder
-from lab.core.errors import LabError, NotReady
+from lab.core.errors import LabError
 from lab.core.fleet import Fleet
 from lab.harness.makers import OwnLabs, UsedLab
 from lab.install.choice import chosen_backend, refuse_making
 from lab.install.lock import alone_at
 from lab.install.order import Order
 from lab.install.site import Site
-from lab.install.status import running_lab
+from lab.install.status import no_lab, running_lab
 
 if TYPE_CHECKING:
     from lab.harness.leasing import Maker
@@ -63,9 +63,9 @@ def venue_for(
     with alone_at(site, order.name) as own:
         # Until then another command may take it down.
         record = folder.read()
-        if not (record or makes):
-            raise _no_lab(folder, order.name)
         chosen_backend(order, record)
+        if not (record or makes):
+            raise no_lab(site, order.name, "--backend", "kind")
         if record:
             refuse_making(order, f"the lab {order.name!r} is up already", _ANOTHER)
             used = UsedLab(order.name, own)
@@ -99,12 +99,3 @@ def _ended(
             site.progress.note(f"left behind: {left}")
         raise
     end()
-
-
-def _no_lab(folder: LabFolder, name: str) -> NotReady:
-    return NotReady(
-        f"there is no lab {name!r}",
-        where=str(folder.path),
-        remedy="create it, or have one that is there for this run only",
-        commands=(f"gpulab up --name {name}", f"gpulab run --backend kind --name {name}"),
-    )

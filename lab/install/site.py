@@ -1,5 +1,6 @@
 """Where an installation happens: this machine's means, and the one who is told."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lab.core.progress import Progress
@@ -13,6 +14,8 @@ class Site:
     """The children of this command, the lab's folders, and where progress is shown.
 
     `command` is what others are told of it, and `has` the lab that it has to itself, if any.
+    `again` returns the command as it was typed, of the lab of a name and with more words; None
+    where none was typed.
     """
 
     processes: Processes
@@ -20,6 +23,7 @@ class Site:
     progress: Progress
     command: str = "gpulab"
     has: str = ""
+    again: Callable[..., str] | None = None
 
     @property
     def docker(self) -> Docker:

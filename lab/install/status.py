@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from typing import Any, Final
 
 from lab.cluster.access import DEVICE_PLUGIN_DIR, NodeAccess
@@ -123,12 +124,7 @@ def running_lab(site: Site, name: str) -> RunningLab:
     folder.require_place()
     record = folder.read()
     if record is None:
-        raise NotReady(
-            f"there is no lab {name!r}",
-            where=str(folder.path),
-            remedy="create it",
-            commands=(f"gpulab up --name {name}",),
-        )
+        raise no_lab(site, name)
     if record.phase == "creating" and not folder.kubeconfig.exists():
         raise NotReady(
             f"the creation of the lab {name!r} has not ended",
@@ -145,6 +141,28 @@ def running_lab(site: Site, name: str) -> RunningLab:
         )
     client = connect(folder.kubeconfig, name, record.backend)
     return RunningLab(record, folder, client, backend_of(record, folder, client, site))
+
+
+def no_lab(site: Site, name: str, *making: str) -> NotReady:
+    """Return the error that there is no lab of this name, with the names of those that there are.
+
+    `making` are the words by which the command that was typed makes one for itself, if it can.
+    """
+    there, again = LabFolder.names(site.folders), site.again
+    nearest = get_close_matches(name, there, n=1, cutoff=0)
+    ways = ["name one that there is"] * bool(there) + ["create it"]
+    ways += ["have one that is there for this run only"] * bool(making)
+    return NotReady(
+        f"there is no lab {name!r}",
+        where=str(LabFolder.of(site.folders, name).path),
+        seen=f"labs that there are: {', '.join(there)}" if there else "",
+        remedy=", or ".join(ways),
+        commands=(
+            *(again(each) for each in nearest if again),
+            f"gpulab up --name {name}",
+            *((again(name, *making),) if again and making else ()),
+        ),
+    )
 
 
 def observe(lab: RunningLab) -> LabStatus:

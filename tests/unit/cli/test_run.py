@@ -33,18 +33,6 @@ def test_a_lab_that_is_up_is_used_and_left(labs: Labs, capsys: Output) -> None:
     assert "1 of 2 a: It is so" in shown.err
 
 
-def test_without_a_lab_it_says_how_to_have_one(labs: Labs, capsys: Output) -> None:
-    """For good, or for the run."""
-    assert run(["run", "a", "--name", "t"]) == 3
-    assert capsys.readouterr().err == (
-        "error: there is no lab 't'\n"
-        f"  where: {labs.state / 't'}\n"
-        "  next:  create it, or have one that is there for this run only\n"
-        "         $ gpulab up --name t\n"
-        "         $ gpulab run --backend kind --name t\n"
-    )
-
-
 def test_a_lab_that_goes_before_the_run_has_it_is_not_made_anew(
     labs: Labs, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,8 +240,8 @@ def test_flakes_are_counted_and_the_order_can_be_had_again(labs: Labs, capsys: O
         "  seen:  a: 2 of 4 did not hold\n"
         "  next:  read what was kept of it, and run it again\n"
         "         $ gpulab report 'my runs'\n"
-        "         $ gpulab run a --repeat 4 --seed 7 --name t --backend kind\n"
-        "         $ gpulab run a --name t --backend kind\n"
+        "         $ gpulab run a --repeat 4 --seed 7 --evidence 'my runs' --name t --backend kind\n"
+        "         $ gpulab run a --evidence 'my runs' --name t --backend kind\n"
     )
 
 
@@ -263,8 +251,11 @@ def test_each_failure_has_its_evidence_and_its_command(labs: Labs, capsys: Outpu
     labs.acts |= {"a": [fails], "b": [fails]}
     assert run(["run", "a", "b", "--name", "t", "--evidence", "kept"]) == 1
     shown = capsys.readouterr().err
-    for told in ("001-a\n  $ gpulab run a --name t\n", "002-b\n  $ gpulab run b --name t\n"):
-        assert f"not so\n  evidence: kept/{told}" in shown
+    for number, name in enumerate("ab", 1):
+        assert (
+            f"not so\n  evidence: kept/00{number}-{name}\n"
+            f"  $ gpulab run {name} --evidence kept --name t\n"
+        ) in shown
 
 
 def test_a_cluster_that_is_lost_is_one_error(labs: Labs, capsys: Output) -> None:
