@@ -14,6 +14,7 @@
     │   │   ├── PluginRefused              a plugin does not do it (lab.cluster.plugin.api)
     │   │   └── GiveOne                    of some words one is needed (lab.cluster.plugin.words)
     │   ├── NotReady              exit 3   this machine, or what is on it, does not allow it
+    │   │   ├── NoLab                      there is no lab of the name (lab.install.status)
     │   │   ├── NotOffered                 a backend has no way to that (lab.cluster.access)
     │   │   └── SetupFailedBefore          no lab for an earlier test either (lab.harness.leasing)
     │   └── TimedOut              exit 4   a wait ended without what was waited for

@@ -20,6 +20,10 @@ from lab.install.site import Site
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
+class NoLab(NotReady):
+    """There is no lab of the name."""
+
+
 @dataclass(frozen=True)
 class Devices:
     """One resource of one node. `requested` is the sum over the node's pods that have not ended."""
@@ -117,8 +121,8 @@ class RunningLab:
 def running_lab(site: Site, name: str) -> RunningLab:
     """Find a lab and connect to it.
 
-    Raises `NotReady` where there is none, or one that is still being created; `ApiFailed` where
-    its kubeconfig is lost.
+    Raises `NoLab` where there is none, `NotReady` for one that is still being created, `ApiFailed`
+    where its kubeconfig is lost.
     """
     folder = LabFolder.of(site.folders, name)
     folder.require_place()
@@ -143,7 +147,7 @@ def running_lab(site: Site, name: str) -> RunningLab:
     return RunningLab(record, folder, client, backend_of(record, folder, client, site))
 
 
-def no_lab(site: Site, name: str, *making: str) -> NotReady:
+def no_lab(site: Site, name: str, *making: str) -> NoLab:
     """Return the error that there is no lab of this name, with the names of those that there are.
 
     `making` are the words by which the command that was typed makes one for itself, if it can.
@@ -152,7 +156,7 @@ def no_lab(site: Site, name: str, *making: str) -> NotReady:
     nearest = get_close_matches(name, there, n=1, cutoff=0)
     ways = ["name one that there is"] * bool(there) + ["create it"]
     ways += ["have one that is there for this run only"] * bool(making)
-    return NotReady(
+    return NoLab(
         f"there is no lab {name!r}",
         where=str(LabFolder.of(site.folders, name).path),
         seen=f"labs that there are: {', '.join(there)}" if there else "",

@@ -46,7 +46,7 @@ def require_pod(lab: RunningLab, namespace: str, name: str) -> None:
         if found
         else f"there is no pod {namespace}/{name}",
         seen=f"pods that ask for devices: {listed or 'none'}",
-        remedy="name one of these, with its --namespace"
+        remedy="name one of these, with its namespace"
         if named
         else "create one that asks for devices",
     )

@@ -165,7 +165,7 @@ def test_pod_that_is_not_there_is_code_2(capsys: Output) -> None:
     assert capsys.readouterr().err == (
         "error: there is no pod ml/q\n"
         "  seen:  pods that ask for devices: default/p\n"
-        "  next:  name one of these, with its --namespace\n"
+        "  next:  name one of these, with its namespace\n"
     )
 
 
@@ -233,5 +233,46 @@ def test_what_the_server_does_not_give_is_told_by_others_or_unknown(  # noqa: PL
 def test_lab_that_is_not_there_is_code_3(state: Path, capsys: Output) -> None:
     """As for every other command."""
     del state
-    assert command("p") == 3
-    assert capsys.readouterr().err.startswith("error: there is no lab 't-lab'\n")
+    assert command("p", "--namespace", "prod") == 3
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: there is no lab 't-lab'\n")
+    assert "next:  create it\n" in shown
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(
+    "words",
+    [("default/p",), ("pod/p",), ("pods/p",), ("po/p",), ("default/p", "--namespace", "default")],
+)
+def test_a_pod_is_named_as_lists_and_kubectl_name_it(
+    lab: FakeApi, capsys: Output, words: tuple[str, ...]
+) -> None:
+    """With its namespace before it, or its kind."""
+    del lab
+    assert command(*words) == 0
+    assert "default/p" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("prod/p", "--namespace", "test"), "prod/p is in prod, and --namespace says test"),
+        (("prod/pods/p",), "POD prod/pods/p: write NAMESPACE/POD, or POD"),
+    ],
+)
+def test_a_pod_that_is_named_in_two_ways_is_refused(
+    lab: FakeApi, capsys: Output, words: tuple[str, ...], told: str
+) -> None:
+    """Nobody would know which of the two was looked at."""
+    assert command(*words) == 2
+    assert f"Error: {told}\n" in capsys.readouterr().err
+    assert lab.requests == []
+
+
+def test_kubectls_n_is_told_apart_from_the_labs(lab: FakeApi, capsys: Output) -> None:
+    """A namespace after `-n` is no lab; the command that was meant is there to paste."""
+    assert run(["timeline", "p", "-n", "prod"]) == 3
+    shown = capsys.readouterr().err
+    assert "  next:  -n is the lab, and the namespace is --namespace; name one that" in shown
+    assert "$ gpulab timeline p --name t-lab --namespace prod\n" in shown
+    assert lab.requests == []
