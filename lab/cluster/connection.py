@@ -7,6 +7,7 @@ field optional. Importing this module still takes half a second: import it late.
 
 import http
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from http.client import IncompleteRead
@@ -137,6 +138,7 @@ class Connection:
             "GET", path, query_params=printing, auth_settings=["BearerToken"]
         )
         settings, address = self._api.configuration, get_websocket_url(url)
+        before = sys.exception()
         try:
             with self._reaching(), ExitStack() as stack:
                 running = WSClient(settings, address, headers, capture_all=True)
@@ -151,7 +153,7 @@ class Connection:
             reason, body = refused.status_message or "", refused.resp_body or b""
             raise self._refused(refused.status_code, reason, body) from refused
         except WebSocketException as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable(error, before) from error
 
     def _open(  # noqa: PLR0913 - each is a part of an HTTP request
         self,
@@ -183,10 +185,11 @@ class Connection:
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
+        before = sys.exception()
         try:
             yield
         except (HTTPError, OSError, client.ApiException) as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable(error, before) from error
 
     def _refused(self, status: int, reason: str, body: bytes) -> ApiFailed:
         return ApiFailed(
@@ -196,12 +199,12 @@ class Connection:
             status=status,
         )
 
-    def _unreachable(self, error: Exception) -> ApiFailed:
+    def _unreachable(self, error: Exception, before: BaseException | None) -> ApiFailed:
         remedy, commands = self._advice.of_silence()
         return ApiFailed(
             "the cluster's API server does not answer",
             where=str(self._api.configuration.host),
-            seen=_cause(error),
+            seen=_cause(error, before),
             remedy=remedy,
             commands=commands,
         )
@@ -231,9 +234,12 @@ def _exit_code(path: str, said: str) -> int:
     )
 
 
-def _cause(error: BaseException) -> str:
-    """Return what the system said, which the libraries wrap in their own objects' names."""
-    while inner := error.__cause__ or error.__context__:
+def _cause(error: BaseException, before: BaseException | None) -> str:
+    """Return what the system said, which the libraries wrap in their own objects' names.
+
+    What was wrong before the request has nothing to do with it, though Python has it as context.
+    """
+    while (inner := error.__cause__ or error.__context__) and inner is not before:
         if isinstance(error, IncompleteRead):
             # Behind it is only what the library could not make of the rest.
             return "the answer broke off before its end"

@@ -223,6 +223,20 @@ def test_absent_server_is_told_plainly(nobody: Client, caplog: pytest.LogCapture
     assert caplog.records == []
 
 
+def test_what_was_wrong_before_is_not_why_a_server_is_absent(nobody: Client) -> None:
+    """As where evidence of a failure is gathered: that failure is known."""
+
+    def gather() -> None:
+        try:
+            _ = 1 // 0
+        except ZeroDivisionError:
+            nobody.nodes()
+
+    with pytest.raises(ApiFailed) as raised:
+        gather()
+    assert raised.value.seen == "Connection refused"
+
+
 def test_an_absent_server_of_another_cluster_is_not_started(tmp_path: Path) -> None:
     """The lab can look, and be told where the cluster is now."""
     path = tmp_path / "kubeconfig"
