@@ -1,6 +1,7 @@
 """What comes of a test that wants a lab, as pytest sees it."""
 
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -50,15 +51,37 @@ def _forget_attempt(item: pytest.Item) -> None:
 
 
 def shorten(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Leave the lab's own lines out of an error that it tells, but with `--full-trace`."""
+    """Leave the lab's own lines out of errors that it tells, but with `--full-trace`."""
     found = call.excinfo
-    if found is None or not isinstance(found.value, LabError) or item.config.option.fulltrace:
+    if found is None or item.config.option.fulltrace:
         return
+    for error in filter(_is_told, _chain(found.value)):
+        error.__traceback__ = _shortened(error.__traceback__)
+    if _is_told(found.value):
+        call.excinfo = pytest.ExceptionInfo.from_exception(found.value)
+
+
+def _is_told(error: BaseException) -> bool:
+    return isinstance(error, LabError)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those that came before it, which pytest shows as well."""
+    # An undoing that fails may make a ring of them.
+    seen: list[BaseException] = []
+    earlier: BaseException | None = error
+    while earlier and earlier not in seen:
+        yield earlier
+        seen.append(earlier)
+        earlier = earlier.__cause__ or earlier.__context__
+
+
+def _shortened(whole: TracebackType | None) -> TracebackType | None:
     shown = None
-    for frame, line in reversed([*traceback.walk_tb(found.tb)]):
+    for frame, line in reversed([*traceback.walk_tb(whole)]):
         if not _is_labs(Path(frame.f_code.co_filename)):
             shown = TracebackType(shown, frame, frame.f_lasti, line)
-    call.excinfo = pytest.ExceptionInfo.from_exception(found.value.with_traceback(shown))
+    return shown
 
 
 def _is_labs(file: Path) -> bool:

@@ -123,6 +123,26 @@ def test_a_users_mistake_is_shown_at_the_users_own_line(
     assert ("health.py:" in report) == bool(told)
 
 
+def test_what_was_expected_in_vain_is_shown_at_the_users_own_lines(project: Project) -> None:
+    """Those of a failure, and of the ones that the test has caught before it."""
+    first, second = (
+        f"gpu_lab.expect(Submitted('Pod', 'ns', '{name}', {{}})).running(within=0)" for name in "pq"
+    )
+    caught = "except AssertionError:\n        "
+    body = f"try:\n        {first}\n    {caught}try:\n            {second}\n        {caught}    "
+    project.write(test_it=a_test(f"{body}assert 1 == 2", "from lab.harness.lab import Submitted"))
+    project.run()
+    report = str(result(project)["report"])
+    assert "pod p: expected: is running and ready; not within 0 s" in report
+    assert "pod q: expected: is running and ready; not within 0 s" in report
+    assert [line[1:].strip() for line in report.splitlines() if line.startswith(">")] == [
+        first,
+        second,
+        "assert 1 == 2",
+    ]
+    assert "expecting.py:" not in report
+
+
 def test_no_test_gets_the_lab_that_one_before_has_not_given_back(project: Project) -> None:
     """SystemExit in a fixture's end keeps pytest from ending the others."""
     exits = AFTER.replace("raise ValueError('not put away')", "raise SystemExit(0)")
