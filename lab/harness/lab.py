@@ -129,7 +129,6 @@ class Lab(Policies):
 
     def delete(self, submitted: Submitted, *, within: float = 60) -> None:
         """Delete an object; of a pod it waits until it is gone, and its devices are free."""
-        __tracebackhide__ = True
         self.running.client.delete(submitted.manifest)
         if submitted.kind == "Pod":
             self.expect(submitted).gone(within=within)

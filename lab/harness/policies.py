@@ -71,7 +71,6 @@ class Policies(ABC):
         Raises `ExpectationFailed` where it takes it, or has other words, and `UsageError` as
         `submit`.
         """
-        __tracebackhide__ = True
         try:
             self.submit(manifest)
         except ApiFailed as error:

@@ -21,7 +21,6 @@ class DeviceExpectation(OnePod):
         self, count: int, resource: str = "", *, container: str = "", within: float = 60
     ) -> Self:
         """A container of it was given so many devices."""
-        __tracebackhide__ = True
 
         def judge(found: Sequence[str]) -> Sight:
             return MET if len(found) == count else Hopeless(f"it holds {_listed(found)}")
@@ -35,7 +34,6 @@ class DeviceExpectation(OnePod):
         All of its containers count which run, and none may wait. Nor may those of other pods that
         ask for devices, which have to be readable, too: what cannot be read proves nothing.
         """
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             mine = self._seen_by(pod, resource)
@@ -64,7 +62,6 @@ class DeviceExpectation(OnePod):
 
         Of each, all of its containers count.
         """
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             mine = self._seen_by(pod, resource)
@@ -86,7 +83,6 @@ class DeviceExpectation(OnePod):
 
         At least two have to run and see devices, sidecars included; none may wait.
         """
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             holders: dict[str, str] = {}
@@ -112,7 +108,6 @@ class DeviceExpectation(OnePod):
 
         Kubelets from 1.36 on write that by default: see `Lab.tells_device_health`.
         """
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             every = (*pod.init_containers, *pod.containers)
@@ -125,7 +120,6 @@ class DeviceExpectation(OnePod):
         self, count: int, resource: str = "", *, container: str = "", within: float = 60
     ) -> Self:
         """The devices of a container are on so many NUMA nodes, by what the plugin reports."""
-        __tracebackhide__ = True
 
         @once_answered
         def judge(found: Sequence[str]) -> Sight:
@@ -147,7 +141,6 @@ class DeviceExpectation(OnePod):
         Of the one resource that it has, or of the one that is named. Waits until the container
         is up.
         """
-        __tracebackhide__ = True
         held: list[str] = []
 
         def judge(found: Sequence[str]) -> Sight:
@@ -184,7 +177,6 @@ class DeviceExpectation(OnePod):
         container: str,
         within: float,
     ) -> Self:
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             require_container(pod, container)

@@ -24,20 +24,17 @@ class Expecting:
 
     def until(self, awaited: str, look: Callable[[], Sight], within: float) -> None:
         """Wait until it is so; raises `ExpectationFailed`."""
-        __tracebackhide__ = True
         with self.view.waiting.of(f"{self.subject}: {awaited}"):
             outcome = self.view.until(look, within)
         self._require(awaited, outcome, within)
 
     def throughout(self, awaited: str, look: Callable[[], Sight], lasting: float) -> None:
         """See that it stays so; raises `ExpectationFailed` as soon as it does not."""
-        __tracebackhide__ = True
         with self.view.waiting.of(f"{self.subject}: {awaited}, for {lasting:g} s"):
             outcome = self.view.throughout(look, lasting)
         self._require(awaited, outcome, lasting)
 
     def _require(self, awaited: str, outcome: Outcome, limit: float) -> None:
-        __tracebackhide__ = True
         if outcome.is_met:
             return
         raise ExpectationFailed(

@@ -40,7 +40,6 @@ class NodeExpectation:
         self, count: int, resource: str = "", *, within: float = 60
     ) -> "NodeExpectation":
         """So many devices can be given out, by what the scheduler sees; used ones are counted."""
-        __tracebackhide__ = True
         name = resource or self.resource()
         return self._until(
             f"{count} {name} allocatable", _shows("allocatable", name, count), within
@@ -48,7 +47,6 @@ class NodeExpectation:
 
     def capacity(self, count: int, resource: str = "", *, within: float = 60) -> "NodeExpectation":
         """It has so many devices, be they healthy or not."""
-        __tracebackhide__ = True
         name = resource or self.resource()
         return self._until(f"a capacity of {count} {name}", _shows("capacity", name, count), within)
 
@@ -57,7 +55,6 @@ class NodeExpectation:
 
         No field of a node tells this: the scheduler adds it up, and so does `kubectl describe`.
         """
-        __tracebackhide__ = True
         name = resource or self.resource()
 
         def look(_: Node) -> Sight:
@@ -68,7 +65,6 @@ class NodeExpectation:
 
     def has_no(self, resource: str, *, lasting: float = 2) -> "NodeExpectation":
         """It does not know the resource: no key of it, which is not the same as 0 devices."""
-        __tracebackhide__ = True
 
         def look(node: Node) -> Sight:
             if resource in node.capacity or resource in node.allocatable:
@@ -83,7 +79,6 @@ class NodeExpectation:
 
         Which of both depends on whether the node has ever had it, see `has_no`.
         """
-        __tracebackhide__ = True
 
         def look(node: Node) -> Sight:
             return NotYet(_told(node, resource)) if node.allocatable.get(resource) else MET
@@ -94,7 +89,6 @@ class NodeExpectation:
         self, call: str, times: int, resource: str = "", *, within: float = 10
     ) -> "NodeExpectation":
         """Its kubelet has made so many of these calls since the plugin's start, as `Allocate`."""
-        __tracebackhide__ = True
 
         @once_answered
         def look(_: Node) -> Sight:
@@ -109,7 +103,6 @@ class NodeExpectation:
         self, earlier: str, later: str, resource: str = "", *, within: float = 10
     ) -> "NodeExpectation":
         """Of two calls, as `Allocate`, the last one of `earlier` had ended when `later` began."""
-        __tracebackhide__ = True
 
         @once_answered
         def look(_: Node) -> Sight:
@@ -128,7 +121,6 @@ class NodeExpectation:
         self, call: str, words: str, resource: str = "", *, within: float = 10
     ) -> "NodeExpectation":
         """The last answer of its plugin to such a call has these words, in any of its fields."""
-        __tracebackhide__ = True
 
         @once_answered
         def look(_: Node) -> Sight:
@@ -152,7 +144,6 @@ class NodeExpectation:
 
         Raises `UsageError` for another `of`.
         """
-        __tracebackhide__ = True
         if of not in _AMOUNTS:
             raise UsageError(
                 "of what a node keeps so many is its allocatable or its capacity",
@@ -166,7 +157,6 @@ class NodeExpectation:
 
     def label(self, key: str, value: str | None = None, *, within: float = 30) -> "NodeExpectation":
         """It has the label, with this value if one is given."""
-        __tracebackhide__ = True
 
         def look(node: Node) -> Sight:
             found = node.labels.get(key)
@@ -192,7 +182,6 @@ class NodeExpectation:
         they leave one will do. The value is a number, a comparison such as `"> 0"` or `"<= 0.5"`,
         or None for any. Raises `UsageError` for another.
         """
-        __tracebackhide__ = True
         series = Series(name, labels)
         comparison = None if value is None else Comparison.of(value)
         wanted = f"{series}{comparison}" if comparison else f"has the metric {series}"
@@ -207,7 +196,6 @@ class NodeExpectation:
         self, name: str, /, *, within: float = 30, **labels: str | int
     ) -> "NodeExpectation":
         """There is no series of the metric with these labels, as of a GPU that cannot be read."""
-        __tracebackhide__ = True
         series = Series(name, labels)
 
         @once_answered
@@ -219,14 +207,12 @@ class NodeExpectation:
 
     def ready(self, *, within: float = 60) -> "NodeExpectation":
         """Its kubelet reports, and calls it Ready."""
-        __tracebackhide__ = True
         return self._until(
             "is Ready", lambda node: MET if node.ready else NotYet("NotReady"), within
         )
 
     def not_ready(self, *, within: float = 90) -> "NodeExpectation":
         """Its kubelet is silent, or calls it not Ready."""
-        __tracebackhide__ = True
         look: Callable[[Node], Sight] = lambda node: NotYet("Ready") if node.ready else MET  # noqa: E731
         return self._until("is not Ready", look, within)
 
@@ -237,7 +223,6 @@ class NodeExpectation:
 
         `what` says in words what must not be, for the report.
         """
-        __tracebackhide__ = True
         started = self.expecting.view.changes.last
 
         def look(node: Node) -> Sight:
@@ -254,7 +239,6 @@ class NodeExpectation:
     def _until(
         self, awaited: str, look: Callable[[Node], Sight], within: float
     ) -> "NodeExpectation":
-        __tracebackhide__ = True
         self.expecting.until(awaited, self._looking(look), within)
         return self
 

@@ -31,7 +31,6 @@ class OnePod:
         return self.expecting.view.pods.get(self.name, self.namespace)
 
     def _until(self, awaited: str, look: Callable[[Pod], Sight], within: float) -> Self:
-        __tracebackhide__ = True
         self.expecting.until(awaited, self._looking(look), within)
         return self
 

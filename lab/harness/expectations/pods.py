@@ -34,7 +34,6 @@ class PodExpectation(DeviceExpectation):
 
     def running(self, *, within: float = 60) -> "PodExpectation":
         """All of its containers run and are ready."""
-        __tracebackhide__ = True
         return self._until("is running and ready", _runs, within)
 
     def stays_pending(
@@ -45,7 +44,6 @@ class PodExpectation(DeviceExpectation):
         `because` is a part of the scheduler's message, such as `Insufficient nvidia.com/gpu`. A
         name in it is a whole one: this is not a part of `Insufficient nvidia.com/gpu.shared`.
         """
-        __tracebackhide__ = True
         awaited = f"stays Pending because {because!r}"
         self._until(awaited, lambda pod: _is_unscheduled(pod, because), within)
         look = self._looking(lambda pod: _is_unscheduled(pod, because))
@@ -56,19 +54,16 @@ class PodExpectation(DeviceExpectation):
         self, reason: str = "UnexpectedAdmissionError", *, because: str = "", within: float = 60
     ) -> "PodExpectation":
         """The kubelet does not let it in: the pod has failed, with this reason and these words."""
-        __tracebackhide__ = True
         said = f" with {because!r}" if because else ""
         awaited = f"is rejected for {reason}{said}"
         return self._until(awaited, lambda pod: _is_rejected(pod, reason, because), within)
 
     def succeeded(self, *, within: float = 60) -> "PodExpectation":
         """All of its containers have ended with code 0."""
-        __tracebackhide__ = True
         return self._until("has succeeded", _has_succeeded, within)
 
     def waiting(self, *, because: str, within: float = 60) -> "PodExpectation":
         """A container waits for this, such as `CreateContainerError`, or words of its message."""
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             if pod.phase in _ENDED:
@@ -82,7 +77,6 @@ class PodExpectation(DeviceExpectation):
 
         No init container either. So looks a pod whose admission does not come to an end.
         """
-        __tracebackhide__ = True
         awaited = "has a node, and no container there"
         self._until(awaited, _is_unstarted, within)
         self.expecting.throughout(awaited, self._looking(_is_unstarted), lasting)
@@ -90,7 +84,6 @@ class PodExpectation(DeviceExpectation):
 
     def gone(self, *, within: float = 60) -> "PodExpectation":
         """There is no such pod any more."""
-        __tracebackhide__ = True
 
         def look() -> Sight:
             found = self.pod()
@@ -101,7 +94,6 @@ class PodExpectation(DeviceExpectation):
 
     def on(self, node: str, *, within: float = 30) -> "PodExpectation":
         """The scheduler has chosen this node, by the cluster's name for it."""
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             if pod.node:
@@ -114,7 +106,6 @@ class PodExpectation(DeviceExpectation):
         self, reason: str, *, because: str = "", times: int = 1, within: float = 30
     ) -> "PodExpectation":
         """A component has said this of it, such as `FailedScheduling`, so many times or more."""
-        __tracebackhide__ = True
 
         def look() -> Sight:
             said = self.expecting.about()
@@ -133,7 +124,6 @@ class PodExpectation(DeviceExpectation):
 
     def logs(self, text: str, *, container: str = "", within: float = 30) -> "PodExpectation":
         """A container has printed this."""
-        __tracebackhide__ = True
 
         def look() -> Sight:
             said = self.log(container=container)
@@ -147,7 +137,6 @@ class PodExpectation(DeviceExpectation):
 
         Whoever restarts often has done so once more before a test looks.
         """
-        __tracebackhide__ = True
 
         def look(pod: Pod) -> Sight:
             runs = bool(pod.containers) and all(each.state == "running" for each in pod.containers)
@@ -165,7 +154,6 @@ class PodExpectation(DeviceExpectation):
         not even for a moment between two looks, and it neither fails nor is deleted; so the devices
         that its containers have are the same. Waits until it runs before the block begins.
         """
-        __tracebackhide__ = True
         before = self.running().pod()
         expected, started = _life(before), self.expecting.view.changes.last
         yield
@@ -185,7 +173,6 @@ class PodExpectation(DeviceExpectation):
 
         `what` says in words what must not be, for the report.
         """
-        __tracebackhide__ = True
         started = self.expecting.view.changes.last
 
         def look() -> Sight:

@@ -21,7 +21,6 @@ class ReplicasExpectation:
 
     def running(self, count: int, *, within: float = 60) -> "ReplicasExpectation":
         """So many of its pods run and are ready; others may have failed."""
-        __tracebackhide__ = True
 
         def is_so(pod: Pod) -> bool:
             return pod.phase == "Running" and pod.ready and not pod.terminating
@@ -32,7 +31,6 @@ class ReplicasExpectation:
         self, reason: str = "UnexpectedAdmissionError", *, because: str = "", within: float = 60
     ) -> "ReplicasExpectation":
         """The kubelet has let at least one of its pods not in, for this reason, and it is there."""
-        __tracebackhide__ = True
 
         def is_so(pod: Pod) -> bool:
             return (pod.phase, pod.reason) == ("Failed", reason) and because in pod.message
@@ -48,7 +46,6 @@ class ReplicasExpectation:
         enough: Callable[[int], bool],
         within: float,
     ) -> "ReplicasExpectation":
-        __tracebackhide__ = True
 
         def look() -> Sight:
             pods = self.pods()
