@@ -19,8 +19,8 @@ from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
 from lab.harness.expectations.replicas import ReplicasExpectation
+from lab.harness.machine import only_resource
 from lab.harness.node import NodeHandle
-from lab.harness.one_node import only_resource
 from lab.harness.policies import Policies
 from lab.harness.scheduler import wait_until_seen
 from lab.harness.submitting import of_test, take_away

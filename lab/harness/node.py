@@ -23,8 +23,7 @@ from lab.core.counted import counted
 from lab.core.errors import CheckFailed
 from lab.harness.announced import announced, shown, spoiled
 from lab.harness.guests import Host
-from lab.harness.machine import Machine
-from lab.harness.one_node import PLUGIN_SECONDS
+from lab.harness.machine import PLUGIN_SECONDS, Machine
 from lab.harness.sight import MET, NotYet, Sight, once_answered
 from lab.install.deployment import NODE_LABEL
 from lab.install.status import requested_on
