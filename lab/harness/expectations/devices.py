@@ -1,21 +1,40 @@
 """What is expected of the devices that the containers of a pod were given."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from lab.cluster.objects import Container, Pod
-from lab.harness.expectations.one_pod import OnePod, is_up, require_container, told
+from lab.harness.expectations.expecting import Expecting
+from lab.harness.expectations.one_pod import is_up, require_container, told
 from lab.harness.expectations.visible import Unreadable, visible_devices
 from lab.harness.sight import MET, Hopeless, NotYet, Sight, once_answered
 
+if TYPE_CHECKING:
+    from lab.cluster.client import Client
+
+
+#: By the name of a node, the NUMA node of each piece of hardware on it, None where it has none.
+NumaNodes = Callable[[str], Mapping[str, int | None]]
+
 
 @dataclass(frozen=True)
-class DeviceExpectation(OnePod):
+class DeviceExpectation:
     """What is expected of a pod's devices, by what its containers' own environment says.
 
-    Shares of one card are one device here. Without `resource`, those of all resources count.
+    The pod may be there or not. Shares of one card are one device here. Without `resource`, those
+    of all resources count.
     """
+
+    expecting: Expecting
+    client: "Client"
+    namespace: str
+    name: str
+    numa_nodes: NumaNodes
+
+    def pod(self) -> Pod | None:
+        """Return the pod as it is now, None where there is none."""
+        return self.expecting.view.pods.get(self.name, self.namespace)
 
     def holds_devices(
         self, count: int, resource: str = "", *, container: str = "", within: float = 60
@@ -168,6 +187,17 @@ class DeviceExpectation(OnePod):
                 return found
             every |= dict.fromkeys(found)
         return tuple(every)
+
+    def _until(self, awaited: str, look: Callable[[Pod], Sight], within: float) -> Self:
+        self.expecting.until(awaited, self._looking(look), within)
+        return self
+
+    def _looking(self, look: Callable[[Pod], Sight]) -> Callable[[], Sight]:
+        def looking() -> Sight:
+            found = self.pod()
+            return look(found) if found else NotYet("there is no such pod")
+
+        return looking
 
     def _of_its_devices(
         self,

@@ -1,45 +1,7 @@
-"""One pod that something is expected of: how it is looked at, and what there is to say of it."""
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+"""What there is to say of a pod, and of its containers."""
 
 from lab.cluster.objects import Container, Pod
 from lab.core.errors import UsageError
-from lab.harness.expectations.expecting import Expecting
-from lab.harness.sight import NotYet, Sight
-
-if TYPE_CHECKING:
-    from lab.cluster.client import Client
-
-#: By the name of a node, the NUMA node of each piece of hardware on it, None where it has none.
-NumaNodes = Callable[[str], Mapping[str, int | None]]
-
-
-@dataclass(frozen=True)
-class OnePod:
-    """A pod by its name, be it there or not."""
-
-    expecting: Expecting
-    client: "Client"
-    namespace: str
-    name: str
-    numa_nodes: NumaNodes
-
-    def pod(self) -> Pod | None:
-        """Return the pod as it is now, None where there is none."""
-        return self.expecting.view.pods.get(self.name, self.namespace)
-
-    def _until(self, awaited: str, look: Callable[[Pod], Sight], within: float) -> Self:
-        self.expecting.until(awaited, self._looking(look), within)
-        return self
-
-    def _looking(self, look: Callable[[Pod], Sight]) -> Callable[[], Sight]:
-        def looking() -> Sight:
-            found = self.pod()
-            return look(found) if found else NotYet("there is no such pod")
-
-        return looking
 
 
 def is_up(pod: Pod) -> bool:
