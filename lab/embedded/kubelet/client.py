@@ -1,6 +1,8 @@
 """One registration of a plugin: the connection that Register led to, and the stream on it."""
 
+import os
 import threading
+from pathlib import Path
 
 import grpc
 
@@ -19,8 +21,9 @@ class PluginClient:
 
     def __init__(self, request: RegisterRequest, node: Node, ledger: Ledger) -> None:
         self.request = request
-        # As upstream, "../x.sock" leads out of the folder, and "" to the folder itself.
-        self.path = node.folder / request.endpoint
+        # As upstream's filepath.Join: "../x.sock" leads out of the folder, "" to the folder itself,
+        # and "/x.sock" to a file in it.
+        self.path = Path(os.path.normpath(f"{node.folder}/{request.endpoint}"))
         self.options = DevicePluginOptions()
         #: The newest list, by ID; None before the first.
         self.devices: dict[str, Device] | None = None

@@ -102,7 +102,7 @@ def test_a_right_name_is_accepted(
     assert [client.resource for client in kubelet.registrations] == [name]
 
 
-@pytest.mark.parametrize("endpoint", ["nobody.sock", "", "../nobody.sock"])
+@pytest.mark.parametrize("endpoint", ["nobody.sock", "", "../nobody.sock", "{listening}"])
 @pytest.mark.usefixtures("kubelet")
 def test_a_plugin_that_does_not_listen_is_waited_for(
     clock: VirtualClock,
@@ -110,9 +110,13 @@ def test_a_plugin_that_does_not_listen_is_waited_for(
     aside: ThreadPoolExecutor,
     endpoint: str,
 ) -> None:
-    """Ten seconds long, then the plugin is told; an empty name is that of the folder."""
+    """Ten seconds long, then the plugin is told; an empty name is that of the folder.
+
+    A whole path is as good as none: it is put behind the folder.
+    """
     plugin = start_plugin()
-    words = aside.submit(refusal, lambda: plugin.register(endpoint=endpoint))
+    given = endpoint.format(listening=plugin.path)
+    words = aside.submit(refusal, lambda: plugin.register(endpoint=given))
     wait_until("a limit", lambda: 10 in clock.pending())
     clock.advance(9.9)
     assert not words.done()
@@ -200,14 +204,16 @@ def test_options_are_the_plugins_answer(kubelet: DeviceManager, start_plugin: St
     assert kubelet.registrations[0].options == plugin.script.options
 
 
-def test_a_socket_outside_the_folder_is_dialled(
-    kubelet: DeviceManager, start_plugin: StartPlugin
+@pytest.mark.parametrize("endpoint", ["../{folder}/plugin.sock", "/plugin.sock", ".//plugin.sock"])
+def test_a_path_is_put_behind_the_folder(
+    kubelet: DeviceManager, start_plugin: StartPlugin, endpoint: str
 ) -> None:
-    """The name of the socket is put behind the folder as it is (#138382)."""
+    """Whatever it looks like, and wherever it leads (#138382); it is known by what comes of it."""
     plugin = start_plugin()
-    plugin.register(endpoint=f"../{kubelet.folder.name}/plugin.sock")
+    plugin.register(endpoint=endpoint.format(folder=kubelet.folder.name))
     plugin.list(healthy("a"))
     wait_until("a device", lambda: kubelet.known.capacity == {RESOURCE: 1})
+    assert [client.path for client in kubelet.registrations] == [plugin.path]
 
 
 def test_every_call_is_in_the_journal(kubelet: DeviceManager, start_plugin: StartPlugin) -> None:
