@@ -95,8 +95,8 @@ class Processes:
 
         `stdin` is bytes or an open file (default: empty), `stdout` an open file instead of text,
         `env` is added to this process's environment, `timeout` is in seconds, `on_line` is told
-        each line of stderr as it comes. A program that is ended early takes along what it has
-        started, after `patience` seconds in which that may finish.
+        each line of stderr as it comes. A program that is ended early takes along what is in its
+        process group, after `patience` seconds in which that may finish.
 
         Raises `NotReady` where the program is missing, `ProcessFailed` on an exit code that is not
         0 (unless `check` is off), `TimedOut`, and `Interrupted` after `cancel`.
@@ -137,11 +137,13 @@ class Processes:
         output: IO[bytes],
         env: Mapping[str, str] | None = None,
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a program beside the body, and end it and all that it has started with the body.
+        """Run a program beside the body, and end it and its process group with the body.
 
-        Both its outputs go to the open file `output`; `env` is added to this process's
-        environment. Raises `NotReady` where the program is missing, and `Interrupted` after
-        `cancel`.
+        What has left the group, as a daemon does, runs on. Both outputs of the program go to the
+        open file `output`; `env` is added to this process's environment.
+
+        Raises `NotReady` where the program is missing, and `Interrupted` after `cancel`. A `cancel`
+        that comes later ends the program, and the body goes on without it.
         """
         command = tuple(os.fspath(argument) for argument in argv)
         child = self._start(command, None, output, None, env, patience=0, stderr=subprocess.STDOUT)
