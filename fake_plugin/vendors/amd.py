@@ -48,16 +48,8 @@ _FIRST_CARD: Final = 1
 def card(node: str, share: Share, index: int, minor: int) -> Card:
     """Return a pool's card of that index, as its PCI address."""
     address = identity.pci_address(_BUSES, _DOMAIN, minor)
-    return Card(
-        uid=address,
-        pool=share.pool,
-        index=index,
-        minor=minor,
-        model=share.accelerator,
-        numa=pool_layout.numa_node(share, index),
-        pci=address,
-        serial=identity.serial_number(identity.of_card(node, share.pool, index)),
-    )
+    serial = identity.serial_number(identity.of_card(node, share.pool, index))
+    return pool_layout.card_of(share, index, minor, uid=address, pci=address, serial=serial)
 
 
 def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:

@@ -53,13 +53,11 @@ def card(node: str, share: Share, index: int, minor: int) -> Card:
     """Return a pool's NPU of that index, as Ascend910-<n>; its serial is the number of its die."""
     name = identity.of_card(node, share.pool, index)
     digits = (name.hex + identity.of_part(str(name), "die", 0).hex).upper()
-    return Card(
+    return pool_layout.card_of(
+        share,
+        index,
+        minor,
         uid=f"{_family(share)}-{minor}",
-        pool=share.pool,
-        index=index,
-        minor=minor,
-        model=share.accelerator,
-        numa=pool_layout.numa_node(share, index),
         pci=identity.pci_address(_BUSES, _DOMAIN, minor),
         serial="-".join(digits[at : at + 8] for at in range(0, 40, 8)),
     )

@@ -22,13 +22,8 @@ from fake_plugin.vendors.place import BARE, Place
 
 def card(node: str, share: Share, index: int, minor: int) -> Card:
     """Return the device of that index, whose ID has 41 characters."""
-    return Card(
-        uid=f"fake-{identity.of_card(node, share.pool, index)}",
-        pool=share.pool,
-        index=index,
-        minor=minor,
-        numa=pool_layout.numa_node(share, index),
-    )
+    name = identity.of_card(node, share.pool, index)
+    return pool_layout.card_of(share, index, minor, uid=f"fake-{name}")
 
 
 def offers(share: Share, cards: Sequence[Card], place: Place = BARE) -> tuple[Offer, ...]:

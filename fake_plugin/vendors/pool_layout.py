@@ -12,9 +12,15 @@ from fake_plugin.resources.device import Device
 NamePart: TypeAlias = Callable[[Card, Profile, int], str]
 
 
-def numa_node(share: Share, index: int) -> int | None:
-    """Return the NUMA node of a pool's card; of one that was added nobody has said any."""
-    return share.numa[index] if index < len(share.numa) else None
+def card_of(  # noqa: PLR0913 - where it is, and what its vendor calls it
+    share: Share, index: int, minor: int, *, uid: str, pci: str = "", serial: str = ""
+) -> Card:
+    """Return a pool's card of that index, as its vendor names it.
+
+    Of one that was added nobody has said on which NUMA node it is.
+    """
+    numa = share.numa[index] if index < len(share.numa) else None
+    return Card(uid, share.pool, index, minor, share.accelerator, numa, pci, serial)
 
 
 def parts_of(share: Share, card: Card, name: NamePart) -> tuple[Partition, ...] | None:

@@ -30,13 +30,11 @@ _CAPS_OF_GPU: Final = 15 * _CAPS_OF_INSTANCE
 def card(node: str, share: Share, index: int, minor: int) -> Card:
     """Return a pool's GPU of that index, as `GPU-<uuid>`."""
     name = identity.of_card(node, share.pool, index)
-    return Card(
+    return pool_layout.card_of(
+        share,
+        index,
+        minor,
         uid=f"GPU-{name}",
-        pool=share.pool,
-        index=index,
-        minor=minor,
-        model=share.accelerator,
-        numa=pool_layout.numa_node(share, index),
         pci=identity.pci_address(_BUSES, _DOMAIN, minor),
         serial=identity.serial_number(name),
     )
