@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from lab.cli.options import finite, name_option, output_option
+from lab.cli.options import name_option, output_option, timeout_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,14 +33,7 @@ _MARKS: Final = {"passed": "✓", "failed": "✗", "not-applicable": "\N{EN DASH
 @click.option(
     "--resource", default="", help="Which resource to try. Default: the first to be registered."
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=1),
-    callback=finite,
-    default=30,
-    show_default=True,
-    help="How many seconds the plugin may take to register.",
-)
+@timeout_option(30, "How many seconds the plugin may take to register.")
 @output_option
 def conform(  # noqa: PLR0913, PLR0917 - one per option
     plugin_command: str | None,

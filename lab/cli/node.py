@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from lab.cli.options import finite, name_option, output_option
+from lab.cli.options import name_option, output_option, timeout_option
 
 if TYPE_CHECKING:
     from lab.install.nodes import LabNode
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-_timeout_option = click.option(
-    "--timeout",
-    type=click.FloatRange(min=1),
-    callback=finite,
-    default=120,
-    show_default=True,
-    help="How many seconds to wait until the node is Ready.",
-)
+_timeout_option = timeout_option(120, "How many seconds to wait until the node is Ready.")
 
 
 def _on_one_node(command: Command) -> Command:

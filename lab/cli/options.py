@@ -26,7 +26,7 @@ def _checked_name(ctx: click.Context, parameter: click.Parameter, value: str) ->
     return value
 
 
-def finite(ctx: click.Context, parameter: click.Parameter, value: float) -> float:  # noqa: ARG001
+def _finite(ctx: click.Context, parameter: click.Parameter, value: float) -> float:  # noqa: ARG001
     """Return the seconds: no range keeps `nan` out, and none without an end `inf`."""
     if not math.isfinite(value):
         raise click.BadParameter(f"{value} is not a number of seconds")
@@ -61,6 +61,18 @@ node_option = click.option(
     multiple=True,
     help="A node, by its name in fleet or cluster; may be repeated. Default: all of the fleet.",
 )
+
+
+def timeout_option(seconds: float, text: str) -> Callable[[Command], Command]:
+    """Return the option of how long something may take, with how long it may by default."""
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(min=1),
+        callback=_finite,
+        default=seconds,
+        show_default=True,
+        help=text,
+    )
 
 
 def language_option(text: str) -> Callable[[Command], Command]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
-from lab.cli.options import cluster_options, finite, name_option, output_option
+from lab.cli.options import cluster_options, name_option, output_option, timeout_option
 from lab.core.deadlines import DEVICES_SECONDS
 
 if TYPE_CHECKING:
@@ -46,14 +46,7 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
     help="What the lab runs on. `auto`: existing with --kubeconfig, else kind.",
 )
 @cluster_options
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=1),
-    callback=finite,
-    default=DEVICES_SECONDS,
-    show_default=True,
-    help="How many seconds to wait for the devices.",
-)
+@timeout_option(DEVICES_SECONDS, "How many seconds to wait for the devices.")
 @output_option
 def up(  # noqa: PLR0913, PLR0917 - one per option
     name: str,
