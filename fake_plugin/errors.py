@@ -7,6 +7,9 @@
 The codes are those of `gpulab`, so that one table describes both.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -44,3 +47,14 @@ class NotReady(StartError):
     """The node lacks something that the plugin needs."""
 
     exit_code = 3
+
+
+@contextmanager
+def needing(path: Path, otherwise: str, remedy: str) -> Iterator[None]:
+    """Raise `NotReady`, with the system's own word, where it refuses a path inside the block."""
+    try:
+        yield
+    except OSError as problem:
+        raise NotReady(
+            otherwise, where=str(path), seen=problem.strerror or "", remedy=remedy
+        ) from problem

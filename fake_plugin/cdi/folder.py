@@ -14,7 +14,7 @@ from typing import Final
 from fake_plugin.cdi import rules
 from fake_plugin.cdi.found import MARK, WRITER, Found, files_of, read_specs
 from fake_plugin.cdi.spec import Spec, file_text
-from fake_plugin.errors import NotReady
+from fake_plugin.errors import NotReady, needing
 from fake_plugin.files.inode import Inode
 from fake_plugin.files.replacement import is_abandoned
 from fake_plugin.files.replacement import replace as replace_file
@@ -49,16 +49,10 @@ class CdiFolder:
         document = spec.document()
         _refuse_violations(document, path)
         self._refuse_conflicts(spec, path)
-        try:
+        remedy = "mount the folder of CDI specs into the container, writable"
+        with needing(path, "the CDI spec cannot be written", remedy):
             self.path.mkdir(parents=True, exist_ok=True)
             replace_file(path, [file_text(document)], _READABLE_BY_ALL, durable=True)
-        except OSError as problem:
-            raise NotReady(
-                "the CDI spec cannot be written",
-                where=str(path),
-                seen=problem.strerror or "",
-                remedy="mount the folder of CDI specs into the container, writable",
-            ) from problem
         self._written[path] = Inode.of(path)
         return path
 
@@ -129,13 +123,7 @@ def _taken(path: Path) -> NotReady:
 
 
 def _unlink(path: Path) -> None:
-    try:
+    command = shlex.join(("rm", str(path)))
+    remedy = f"remove it by hand, or containers are still given its devices: {command}"
+    with needing(path, "the CDI spec cannot be removed", remedy):
         path.unlink(missing_ok=True)
-    except OSError as problem:
-        raise NotReady(
-            "the CDI spec cannot be removed",
-            where=str(path),
-            seen=problem.strerror or "",
-            remedy=f"remove it by hand, or containers are still given its devices: "
-            f"{shlex.join(('rm', str(path)))}",
-        ) from problem

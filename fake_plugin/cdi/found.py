@@ -8,7 +8,7 @@ from typing import Final
 
 import yaml
 
-from fake_plugin.errors import NotReady
+from fake_plugin.errors import needing
 from fake_plugin.files.document import UNREADABLE, SafeLoader
 
 #: An annotation of every spec of ours. It tells our files from others', which a name does not.
@@ -34,17 +34,12 @@ def read_specs(folder: Path) -> Iterator[Found]:
 
 def files_of(folder: Path) -> list[Path]:
     """Return the files of a folder, none where it is missing; raises `NotReady`."""
-    try:
-        return sorted(path for path in folder.iterdir() if path.is_file())
-    except FileNotFoundError:
-        return []
-    except OSError as problem:
-        raise NotReady(
-            "the folder of CDI specs cannot be read",
-            where=str(folder),
-            seen=problem.strerror or "",
-            remedy="mount the folder into the container, and run as its owner",
-        ) from problem
+    remedy = "mount the folder into the container, and run as its owner"
+    with needing(folder, "the folder of CDI specs cannot be read", remedy):
+        try:
+            return sorted(path for path in folder.iterdir() if path.is_file())
+        except FileNotFoundError:
+            return []
 
 
 def _read(path: Path) -> Found:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fake_plugin import events
-from fake_plugin.errors import NotReady, WrongUse
+from fake_plugin.errors import NotReady, WrongUse, needing
 from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.board import Board, Ignores, usual
 from fake_plugin.hardware.card import Card
@@ -87,15 +87,9 @@ class Inventory:
         where the plan is one that no kubelet or no plugin would take.
         """
         file = StateFile(state_dir)
-        try:
+        remedy = "make the file readable, or remove it: the hardware is then all sound"
+        with needing(file.path, "the state of the hardware cannot be read", remedy):
             state, aside = file.load()
-        except OSError as problem:
-            raise NotReady(
-                "the state of the hardware cannot be read",
-                where=str(file.path),
-                seen=problem.strerror or "",
-                remedy="make the file readable, or remove it: the hardware is then all sound",
-            ) from problem
         if aside:
             say(events.STATE_SET_ASIDE, file=str(aside))
         sticky = all(plan.is_sticky(share) for share in plan.shares)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from fake_plugin.errors import NotReady
+from fake_plugin.errors import NotReady, needing
 
 #: What the kernel has room for, sun_path in sys/un.h, without its NUL: Linux 107, macOS 103.
 PATH_LIMIT: Final = 107 if os.uname().sysname == "Linux" else 103
@@ -57,15 +57,9 @@ class SocketNames:
                 where=str(folder),
                 remedy=f"use a folder whose path is at least {length - PATH_LIMIT} bytes shorter",
             )
-        try:
+        remedy = "give --state-dir a folder of this plugin's own"
+        with needing(self._record, "the record of sockets cannot be made", remedy):
             self._record.mkdir(exist_ok=True)
-        except OSError as problem:
-            raise NotReady(
-                "the record of sockets cannot be made",
-                where=str(self._record),
-                seen=problem.strerror or "",
-                remedy="give --state-dir a folder of this plugin's own",
-            ) from problem
 
     def take(self, resource: str) -> Path:
         """Return the path for a new socket of the resource, and put it on record."""

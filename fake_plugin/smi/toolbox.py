@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from fake_plugin import events
-from fake_plugin.errors import NotReady
+from fake_plugin.errors import needing
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.reading import Reading
 from fake_plugin.log import say
@@ -30,15 +30,9 @@ def install(state_dir: Path) -> Place:
     Raises `NotReady` where they cannot be written.
     """
     folder = state_dir / _FOLDER
-    try:
+    remedy = "give --state-dir a folder of this plugin's own, with a few MB free"
+    with needing(folder, "the vendors' tools, such as nvidia-smi, cannot be written", remedy):
         programs.install(folder)
-    except OSError as problem:
-        raise NotReady(
-            "the vendors' tools, such as nvidia-smi, cannot be written",
-            where=str(folder),
-            seen=problem.strerror or "",
-            remedy="give --state-dir a folder of this plugin's own, with a few MB free",
-        ) from problem
     return Place({vendor: programs.mounts(vendor, folder) for vendor in programs.PROGRAMS})
 
 
