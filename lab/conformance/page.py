@@ -43,9 +43,10 @@ _IN_CLUSTER: Final = (
     "`gpulab conform --image` deploys the plugin into [a lab](commands.md#gpulab-up) as a "
     "DaemonSet on one node of the fleet, and checks what can be seen of it there, with a real "
     "kubelet. That a plugin is back is told by a pod that gets a device, not by the number that "
-    "the node shows, which may be an old one. Its pods are removed in the end, and what a run that "
-    "was killed has left before the next; the kubelet keeps the name of the resource, with "
-    "0 devices, until the node is made anew.\n"
+    "the node shows, which may be an old one; that it has all its devices again, by that number "
+    "when the kubelet has had 15 seconds to report another. Its pods are removed in the end, and "
+    "what a run that was killed has left before the next; the kubelet keeps the name of the "
+    "resource, with 0 devices, until the node is made anew.\n"
 )
 _NOT_CHECKED: Final = (
     "## What is not checked\n\n"

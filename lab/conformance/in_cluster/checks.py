@@ -112,9 +112,12 @@ def _comes_back(trial: ClusterTrial, since: float) -> str:
     if refused := trial.why_none_is_given():
         look_at_node()
         raise Failed(f"the node shows {trial.count}, and gives none: {refused}")
+    seconds = time.monotonic() - since
+    # One that is given says nothing of the others.
+    trial.see_report()
     look_at_node()
     _refuse_interrupted(trial)
-    return f"{trial.count} again, and one was given, {time.monotonic() - since:.1f} s after"
+    return f"{trial.count} again, and one was given, {seconds:.1f} s after"
 
 
 @check(

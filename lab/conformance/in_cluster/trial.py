@@ -12,7 +12,7 @@ from lab.core.errors import CheckFailed, CleanUpFailed, LabError, UsageError
 from lab.install.backend import Image
 
 _LOG_LINES: Final = 5
-#: How long a kubelet may take to say that devices are gone: it does so every ten seconds.
+#: How long a kubelet may take to say that devices have come or gone: it does every ten seconds.
 _REPORT_SECONDS: Final = 15.0
 
 
@@ -103,6 +103,10 @@ class ClusterTrial:
     def wait(self, holds: Callable[[], object]) -> bool:
         """Wait until it holds, or the plugin's time is up; tell which."""
         return wait_until(holds, self.seconds)
+
+    def see_report(self) -> None:
+        """Wait until the node shows another number of devices, or its kubelet has none to tell."""
+        wait_until(lambda: self.allocatable() != self.count, _REPORT_SECONDS)
 
     def plugins(self, *, terminating: bool = False) -> list[Pod]:
         """Return the plugin's pods, those that end as well where that is asked for."""

@@ -50,6 +50,9 @@ class FakeCluster:
     refusals: int = 1_000_000
     #: The plugin's pod that the kubelet is connected with.
     connected: str = ""
+    #: Whether the next pod that is admitted ends the others.
+    ends_pods_later: bool = False
+    hangs: bool = False
     #: Whether there is a DaemonSet.
     is_wanted: bool = False
     _later: list[list[Callable[[], None]]] = field(default_factory=list)
@@ -123,9 +126,18 @@ class FakeCluster:
         if self.fault != "deaf":
             self._soon(lambda: self._register(plugin))
         if self.fault == "ends-pods":
-            for pod in self.found:
-                if pod.namespace == "default":
-                    self._change(pod, phase="Failed")
+            self._end_users()
+        self.hangs = self.fault == "hangs"
+        self.ends_pods_later = self.fault == "ends-pods-later"
+
+    def users(self) -> list[Pod]:
+        """Return the pods that have, or want, a device."""
+        return [each for each in self.found if each.namespace == "default"]
+
+    def _end_users(self, but: str = "") -> None:
+        for pod in self.users():
+            if pod.uid != but:
+                self._change(pod, phase="Failed")
 
     def _look(self, does: str) -> None:
         """Let what is due happen."""
@@ -169,6 +181,7 @@ class FakeCluster:
 
     def _run_plugin(self) -> None:
         waits = Container("plugin", "waiting", reason="ErrImagePull", message="not found")
+        again = Container("plugin", "waiting", reason="CrashLoopBackOff", message="back-off 10s")
         is_first = not any(each.get("plugin") for each in self.applied)
         manifest = {
             "plugin": True,
@@ -182,6 +195,8 @@ class FakeCluster:
         pod = self._pod(manifest, "Running")
         if self.fault == "no-image":
             pod = replace(pod, phase="Pending", containers=(waits,))
+        elif self.fault == "ends-again":
+            pod = replace(pod, containers=(again,))
         elif is_first or self.fault not in {"registers-once", "unnoticed"}:
             self._soon(lambda: self._register(pod.uid))
         self.found.append(pod)
@@ -190,7 +205,9 @@ class FakeCluster:
         alive = {each.uid for each in self._plugins() if not each.terminating}
         if plugin in alive and self.fault != "registers-nothing":
             self.connected = plugin
-            self._report(self.devices)
+            lives = sum(1 for each in self.applied if each.get("plugin"))
+            is_less = self.fault == "fewer-again" and lives > 1
+            self._report(self.devices - is_less)
 
     def _schedule(self, pod: Pod) -> None:
         """Bind the pod where the node shows a device that nobody has; else try again."""
@@ -214,7 +231,10 @@ class FakeCluster:
         ]
 
     def _admit(self, pod: Pod) -> None:
-        """Decide as a kubelet does."""
+        """Decide as a kubelet does; one that was restarted may hang."""
+        if self.hangs:
+            self._change(pod, unscheduled="")
+            return
         refusal = "" if self.connected else "no healthy devices present"
         given = [each for each in self.applied if each["metadata"]["name"].startswith("gpulab")]
         if self.fault == "keeps-accounts" and len(given) > 2:
@@ -232,6 +252,8 @@ class FakeCluster:
             container = replace(
                 container, state="waiting", reason="CreateContainerError", message="no /dev/gpu"
             )
+        if self.fault == "ends-others" or self.ends_pods_later:
+            self._end_users(but=pod.uid)
         phase = "Running" if container.state == "running" else "Pending"
         self._change(pod, phase=phase, containers=(container,), unscheduled="")
 

@@ -1,27 +1,18 @@
 """What is seen of a plugin in a cluster, and what is left there of it."""
 
-from collections.abc import Callable
-from io import StringIO
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-from lab.cli.console import PlainProgress
 from lab.cluster.access import NotOffered
+from lab.cluster.connection import ApiFailed
 from lab.conformance.check import Failed, Result, Verdict
-from lab.conformance.in_cluster import checks
-from lab.conformance.in_cluster import cluster as waiting
 from lab.conformance.in_cluster.clearing import Clearing
-from lab.conformance.in_cluster.examination import results_of
-from lab.conformance.in_cluster.manifests import daemon_set
-from lab.conformance.in_cluster.trial import ClusterTrial
-from lab.core.errors import CleanUpFailed, Interrupted, LabError, UsageError
-from lab.install.backend import Image
-from tests.unit.conformance.cluster import NODE, RESOURCE, FakeCluster, FakeTime
+from lab.conformance.in_cluster.manifests import daemon_set_named
+from lab.core.errors import CleanUpFailed, Interrupted, UsageError
+from tests.unit.conformance.cluster import NODE, RESOURCE, FakeCluster
+from tests.unit.conformance.cluster_trial import found_by, trial_in, tried
 
-IMAGE: Final = Image("my-plugin:1", pulled=True)
-SECONDS: Final = 30.0
 LEFT: Final = """\
 something of the trial is left in the cluster
   where: the lab a-lab
@@ -32,55 +23,6 @@ something of the trial is left in the cluster
          $ kubectl --kubeconfig /lab/kubeconfig delete pods --selector app=gpulab-conform-user \
 --namespace default"""
 GIVEN_UP: Final = "the node shows 2, and gives none: pod gpulab-conform-"
-
-
-@pytest.fixture(autouse=True)
-def time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nobody wait in earnest."""
-    time = FakeTime()
-    for module in (waiting, checks):
-        monkeypatch.setattr(module, "time", time)
-
-
-def trial_in(
-    cluster: FakeCluster,
-    *,
-    resource: str = "",
-    restart_kubelet: Callable[[], None] | None = None,
-) -> ClusterTrial:
-    """Return a trial in a cluster."""
-    return ClusterTrial(
-        cluster,
-        NODE,
-        IMAGE,
-        (),
-        clearing=Clearing(cluster, "a-lab", Path("/lab/kubeconfig")),
-        restart_kubelet=restart_kubelet or cluster.restart_kubelet,
-        resource=resource,
-        seconds=SECONDS,
-    )
-
-
-def found_by(trial: ClusterTrial) -> tuple[dict[str, Result], LabError | None]:
-    """Make all checks; return the results by check, and what is to be told after them."""
-    with PlainProgress(StringIO()).step("") as step:
-        found, problem = results_of(trial, step)
-    return {each.rule.id: each for each in found}, problem
-
-
-def tried(
-    cluster: FakeCluster,
-    *,
-    resource: str = "",
-    restart_kubelet: Callable[[], None] | None = None,
-) -> dict[str, Result]:
-    """Make all checks in a cluster, and return the results by check; nothing is left then."""
-    trial = trial_in(cluster, resource=resource, restart_kubelet=restart_kubelet)
-    found, problem = found_by(trial)
-    assert problem is None, problem
-    assert (cluster.found, cluster.is_wanted) == ([], False)
-    assert not cluster.allocatable.get(RESOURCE)
-    return found
 
 
 def failures(found: dict[str, Result]) -> list[str]:
@@ -97,6 +39,12 @@ def test_a_plugin_that_works_passes_all() -> None:
     assert found["pods-at-once"].seen == "2 pods, each with others"
 
 
+def test_of_many_devices_some_are_asked_for() -> None:
+    """A node may have thousands, and a kubelet starts a pod or two in a second."""
+    cluster = FakeCluster(devices=6)
+    assert tried(cluster)["pods-at-once"].seen == "4 pods, each with others"
+
+
 def test_one_device_is_enough_for_all_but_two_pods() -> None:
     """The second pod is not applicable; no other check wants one."""
     found = tried(FakeCluster(devices=1))
@@ -108,6 +56,11 @@ def test_one_device_is_enough_for_all_but_two_pods() -> None:
     ("fault", "check", "seen"),
     [
         ("no-image", "pod-runs", "pod plugin-1: Pending ErrImagePull: not found"),
+        (
+            "ends-again",
+            "pod-runs",
+            "pod plugin-1: Running CrashLoopBackOff: back-off 10s\nthe last of 5 lines",
+        ),
         (
             "registers-nothing",
             "allocatable",
@@ -134,6 +87,16 @@ def test_one_device_is_enough_for_all_but_two_pods() -> None:
             "there is no pod of the DaemonSet gpulab-conform",
         ),
         ("same-device", "pods-at-once", "2 pods have 'gpu-0'"),
+        (
+            "ends-others",
+            "pods-at-once",
+            "pods that had devices do not run any more: gpulab-conform-1",
+        ),
+        (
+            "ends-pods-later",
+            "cluster-kubelet-restart",
+            "pods that had devices do not run any more: gpulab-conform-1",
+        ),
     ],
 )
 def test_a_fault_fails_its_check(fault: str, check: str, seen: str) -> None:
@@ -153,12 +116,29 @@ def test_a_plugin_that_does_not_register_again_fails(lag: int, devices: int) -> 
     assert found["plugin-pod-deleted"].seen.startswith(f"the node shows 0 of {devices}; pod plugin")
 
 
+@pytest.mark.parametrize("lag", [1, 40])
+def test_a_plugin_that_comes_back_with_fewer_devices_fails(lag: int) -> None:
+    """However late the node shows it: one that is given says nothing of the others."""
+    found = tried(FakeCluster("fewer-again", devices=4, lag=lag))
+    assert failures(found) == ["plugin-pod-deleted"]
+    assert found["plugin-pod-deleted"].seen.startswith("the node shows 3 of 4; pod plugin")
+
+
 @pytest.mark.parametrize("devices", [1, 2, 4, 6])
 def test_a_deaf_plugin_fails_however_late_the_node_reports(devices: int) -> None:
     """What is shown first is what the old kubelet knew."""
     found = tried(FakeCluster("deaf", devices=devices, lag=40))
     assert failures(found)[0] == "cluster-kubelet-restart"
     assert found["cluster-kubelet-restart"].seen.startswith(f"the node shows 0 of {devices}; pod")
+
+
+def test_a_kubelet_that_admits_nobody_gives_no_devices() -> None:
+    """It hangs, and the pod that is on its node is neither refused nor well."""
+    found = tried(FakeCluster("hangs"))
+    assert failures(found)[0] == "cluster-kubelet-restart"
+    seen = found["cluster-kubelet-restart"].seen
+    assert seen.startswith(GIVEN_UP)
+    assert seen.endswith("is Pending: nothing is said")
 
 
 def test_devices_that_are_shown_and_not_given_are_none() -> None:
@@ -199,6 +179,17 @@ def test_what_a_killed_trial_has_left_is_removed_first() -> None:
     assert {each.verdict for each in found.values()} == {Verdict.PASSED}
 
 
+def test_what_a_killed_trial_was_removing_is_waited_for() -> None:
+    """Its plugin ends already, and the node shows the devices for a while yet."""
+    cluster = FakeCluster(lag=10)
+    first = trial_in(cluster)
+    first.deploy()
+    assert first.wait(first.new_resource)
+    cluster.delete(daemon_set_named())
+    found = tried(cluster, resource=RESOURCE)
+    assert {each.verdict for each in found.values()} == {Verdict.PASSED}
+
+
 def test_one_refusal_of_the_server_is_one_verdict() -> None:
     """The other checks are made, and told."""
     cluster = FakeCluster(refuses="create", refusals=1)
@@ -224,6 +215,16 @@ def test_a_cluster_that_is_lost_ends_the_trial_with_what_was_found() -> None:
     assert problem.render() == LEFT.format(seen="the API server refused: get")
 
 
+def test_a_pod_that_is_not_taken_away_after_a_failure_ends_the_trial() -> None:
+    """The next check would have a device less; why there is no more is told."""
+    cluster = FakeCluster("no-device-file", refuses="delete default", refusals=1)
+    found, problem = found_by(trial_in(cluster))
+    assert found["plugin-pod-deleted"].verdict is Verdict.UNDECIDED
+    assert found["plugin-pod-deleted"].seen == "it was not made: the API server refused"
+    assert isinstance(problem, ApiFailed)
+    assert (cluster.found, cluster.is_wanted) == ([], False)
+
+
 def test_what_cannot_be_removed_keeps_nothing_else() -> None:
     """The privileged plugin goes where its users do not."""
     cluster = FakeCluster()
@@ -243,14 +244,15 @@ def test_a_plugin_that_does_not_end_is_left_behind() -> None:
     assert "pods do not end within 60 s: plugin-" in problem.seen
 
 
-def test_an_interruption_removes_everything_all_the_same() -> None:
-    """It is that which is told then."""
+@pytest.mark.parametrize("error", [Interrupted("interrupted"), ZeroDivisionError("a mistake")])
+def test_what_ends_a_trial_removes_everything_all_the_same(error: Exception) -> None:
+    """It is that which is told then, be it an interruption or a mistake of ours."""
     cluster = FakeCluster()
 
     def interrupt() -> None:
-        raise Interrupted("interrupted")
+        raise error
 
-    with pytest.raises(Interrupted):
+    with pytest.raises(type(error)):
         found_by(trial_in(cluster, restart_kubelet=interrupt))
     assert (cluster.found, cluster.is_wanted) == ([], False)
 
@@ -302,6 +304,15 @@ def test_a_resource_that_does_not_come_is_not_another_one() -> None:
     assert failures(found) == ["allocatable"]
 
 
+def test_devices_that_the_node_had_before_are_not_the_plugins() -> None:
+    """As of the lab's own fleet, which stays where it is."""
+    cluster = FakeCluster(allocatable={"a.example.com/device": 3})
+    found = tried(cluster)
+    assert {each.verdict for each in found.values()} == {Verdict.PASSED}
+    assert found["allocatable"].seen == f"2 of {RESOURCE}"
+    assert cluster.allocatable["a.example.com/device"] == 3
+
+
 def test_a_node_that_has_the_resource_is_refused() -> None:
     """Two plugins of one resource on a node would be in each other's way."""
     cluster = FakeCluster(allocatable={RESOURCE: 3})
@@ -309,20 +320,3 @@ def test_a_node_that_has_the_resource_is_refused() -> None:
         tried(cluster, resource=RESOURCE)
     assert refused.value.where == NODE
     assert cluster.applied == []
-
-
-@pytest.mark.parametrize(
-    ("image", "policy"), [(IMAGE, "IfNotPresent"), (Image("localhost/x:1"), "Never")]
-)
-def test_the_plugin_runs_on_one_node_and_finds_both_folders(image: Image, policy: str) -> None:
-    """It is pulled where it was not put into the node."""
-    pod = daemon_set(image, ("run", "it"), NODE)["spec"]["template"]["spec"]
-    assert pod["nodeSelector"] == {"kubernetes.io/hostname": NODE}
-    (container,) = pod["containers"]
-    assert (container["image"], container["imagePullPolicy"]) == (image.reference, policy)
-    assert container["command"] == ["run", "it"]
-    assert [each["mountPath"] for each in container["volumeMounts"]] == [
-        "/var/lib/kubelet/device-plugins",
-        "/var/lib/kubelet/plugins_registry",
-    ]
-    assert "command" not in daemon_set(image, (), NODE)["spec"]["template"]["spec"]["containers"][0]
