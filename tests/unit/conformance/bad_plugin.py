@@ -53,8 +53,9 @@ REFUSED_FOR_GOOD: Final = ("old-version", "native-name")
 class Service(DevicePluginServicer):
     """What a kubelet calls."""
 
-    def __init__(self, vice: str) -> None:
+    def __init__(self, vice: str, lives: int) -> None:
         self.vice = vice
+        self._lists = vice != "no-list" and (vice != "lists-once" or lives == 1)
         self.stopping = threading.Event()
         self._streams = 0
         self._began = time.monotonic()
@@ -110,7 +111,7 @@ class Service(DevicePluginServicer):
         if self.vice == "ends-later":
             os._exit(5)
         try:
-            if self.vice != "no-list":
+            if self._lists:
                 yield ListAndWatchResponse(devices=self.devices())
             if self._looks_still():
                 time.sleep(PAUSE_SECONDS)
@@ -230,6 +231,8 @@ class Plugin:
             if self.vice == "any-file" and self._foreign() != foreign:
                 foreign = self._foreign()
                 self._register()
+            if self.vice == "ends-with-file" and self._foreign() != foreign:
+                os._exit(1)
             lost = 0 if self._socket.exists() else lost + 1
             if lost > 1:
                 self._miss_socket()
@@ -248,7 +251,7 @@ class Plugin:
         length = 68 if self.vice == "long-endpoint" else 1
         colour = "\x1b[31m" if self.vice == "coloured-endpoint" else ""
         self._socket = self._folder / f"bad{colour}-{os.getpid()}-{self._lives:0{length}}.sock"
-        self._service = Service(self.vice)
+        self._service = Service(self.vice, self._lives)
         self._server = grpc.server(ThreadPoolExecutor(WORKERS))
         add_DevicePluginServicer_to_server(self._service, self._server)
         if self.vice != "listens-late":
@@ -317,6 +320,10 @@ class Plugin:
                 os._exit(1)
             case "drops-with-socket":
                 self._server.stop(0)
+            case "brings-back":
+                self._server.stop(0)
+                self._listen()
+                self._register()
 
     def _age_of_kubelet(self) -> int | None:
         try:

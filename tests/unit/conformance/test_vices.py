@@ -69,9 +69,11 @@ VICES: Final = {
     "fails-pre-start": "pre-start",
     "registers-twice": "registers-once",
     "any-file": "unrelated-files",
+    "ends-with-file": "unrelated-files",
     "deaf": "kubelet-restart",
     "ends-with-kubelet": "kubelet-restart",
     "keeps-socket": "kubelet-restart",
+    "lists-once": "kubelet-restart",
     "dies-with-socket": "socket-removed",
     "drops-with-socket": "socket-removed",
     "ignores-sigterm": "sigterm",
@@ -145,6 +147,15 @@ def test_a_plugin_that_finds_its_devices_later_is_waited_for(vice: str, reports:
     report = reports[vice].result()
     assert told(report.of(Verdict.FAILED)) == {}
     assert told(report.of(Verdict.PASSED))["first-list"] == "5 devices"
+
+
+@pytest.mark.parametrize("vice", ["brings-back"])
+def test_a_plugin_that_brings_its_socket_back_passes_all(vice: str, reports: Reports) -> None:
+    """It listens anew, and registers that: nothing is left out."""
+    report = reports[vice].result()
+    assert told(report.of(Verdict.FAILED)) == {}
+    assert told(report.of(Verdict.NOT_APPLICABLE)) == {}
+    assert told(report.of(Verdict.PASSED))["socket-removed"] == "it brought it back"
 
 
 def test_every_check_has_a_vice() -> None:
