@@ -11,7 +11,6 @@ import pytest
 from lab.core.errors import Interrupted, NotReady
 from lab.harness import recording
 from lab.harness.evidence import collect, collecting
-from lab.harness.evidence.folder import made_for
 from lab.harness.evidence.named import REMOVED
 from lab.harness.evidence.sources import Source
 from lab.harness.lab import Lab
@@ -55,30 +54,6 @@ def gathered(monkeypatch: pytest.MonkeyPatch) -> None:
         Source("kubelets/w.log", failing),
     )
     monkeypatch.setattr(collecting, "sources", lambda lab, since: found)  # noqa: ARG005
-
-
-@pytest.mark.parametrize(
-    "tests",
-    [
-        ("t.py::test_x[a/b]", "t.py::test_x[a-b]"),
-        ("t.py::test_x[<]", "t.py::test_x[>]"),
-        ("tests/t.py::test_x", "tests-t.py::test_x"),
-        ("t.py::test_x", "t.py::test_X"),
-        (f"a.py::test_x[{'y' * 200}]", f"b.py::test_x[{'y' * 200}]"),
-        ("t.py::test_x[\udcff]", "t.py::test_x[\udcfe]"),
-    ],
-)
-def test_two_tests_have_two_folders(tmp_path: Path, tests: tuple[str, str]) -> None:
-    """Or what passed would take away what failed, even where capitals make no difference."""
-    first, second = (made_for(each, tmp_path).name for each in tests)
-    assert first.lower() != second.lower()
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_a_folder_has_a_name_that_every_file_system_takes(tmp_path: Path) -> None:
-    """Of 255 bytes at most; a scenario's is its own as it is."""
-    assert len(made_for("测试" * 200, tmp_path).name.encode()) < 255
-    assert made_for("001-oversubscription", tmp_path).name == "001-oversubscription"
 
 
 @pytest.mark.usefixtures("gathered")
