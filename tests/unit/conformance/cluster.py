@@ -53,6 +53,8 @@ class FakeCluster:
     #: Whether the next pod that is admitted ends the others.
     ends_pods_later: bool = False
     hangs: bool = False
+    #: Whether the kubelet tells of the containers of pods that it does not admit.
+    rejected_have_containers: bool = False
     #: Whether there is a DaemonSet.
     is_wanted: bool = False
     _later: list[list[Callable[[], None]]] = field(default_factory=list)
@@ -241,7 +243,15 @@ class FakeCluster:
             refusal = "that one is taken"
         if refusal:
             reason = "UnexpectedAdmissionError"
-            self._change(pod, phase="Failed", reason=reason, message=refusal, unscheduled="")
+            left = (Container("c", "waiting"),) if self.rejected_have_containers else ()
+            self._change(
+                pod,
+                phase="Failed",
+                reason=reason,
+                message=refusal,
+                unscheduled="",
+                containers=left,
+            )
             return
         free = [f"gpu-{each}" for each in range(self.devices) if f"gpu-{each}" not in self._held()]
         devices = {RESOURCE: ("gpu-0" if self.fault == "same-device" else free[0],)}

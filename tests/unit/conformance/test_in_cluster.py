@@ -141,9 +141,10 @@ def test_a_kubelet_that_admits_nobody_gives_no_devices() -> None:
     assert seen.endswith("is Pending: nothing is said")
 
 
-def test_devices_that_are_shown_and_not_given_are_none() -> None:
+@pytest.mark.parametrize("containers", [False, True])
+def test_devices_that_are_shown_and_not_given_are_none(*, containers: bool) -> None:
     """A kubelet may not notice that a plugin has ended: the number stays what it was."""
-    cluster = FakeCluster("unnoticed")
+    cluster = FakeCluster("unnoticed", rejected_have_containers=containers)
     found, problem = found_by(trial_in(cluster))
     assert failures(found) == ["plugin-pod-deleted"]
     seen = found["plugin-pod-deleted"].seen
