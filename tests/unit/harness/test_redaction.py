@@ -13,18 +13,27 @@ from lab.harness.evidence.redaction import redacted_json, redacted_text
 WEB_TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl"  # noqa: S105 - no one's
 KEY = "-----BEGIN {0}PRIVATE KEY{1}-----\nMIIEabc\nabc==\n-----END {0}PRIVATE KEY{1}-----"
 ISSUED = (
-    f"ghp_{'a1' * 18}",
-    f"gho_{'a1' * 18}",
+    *(f"gh{kind}_{'a1' * 18}" for kind in "oprsu"),
     f"github_pat_{'a1_' * 12}",
-    f"glpat-{'a1-' * 7}",
+    *(
+        f"gl{kind}-{'a1-' * 7}"
+        for kind in ("agent", "cbt", "dt", "ft", "imt", "oas", "pat", "ptt", "rt", "soat")
+    ),
     f"nvapi-{'a1_' * 20}",
     f"hf_{'aB' * 17}",
-    "xoxb-1234567890-abcdefghij",
-    "AKIAABCDEFGHIJKLMNOP",
+    *(f"xox{kind}-1234567890-abcdefghij" for kind in "bp"),
+    f"xapp-1-{'A1' * 8}",
+    *(f"{kind}ABCDEFGHIJKLMNOP" for kind in ("AKIA", "ASIA")),
+    f"LTAI{'5t' * 10}",
     f"AIza{'a' * 35}",
-    f"sk-proj-{'a1_' * 8}",
+    f"GOCSPX-{'a1_' * 9}",
+    f"ya29.{'a1-' * 20}",
+    *(f"sk-{kind}-{'a1_' * 8}" for kind in ("admin", "ant", "proj", "svcacct")),
+    *(f"{kind}_{'a1' * 12}" for kind in ("rk_live", "rk_test", "sk_live", "sk_test")),
+    *(f"{kind}.{'a1_' * 9}" for kind in ("hvb", "hvs")),
+    f"pypi-{'a1_' * 20}",
     f"sk-{'a1' * 24}",
-    f"dckr_pat_{'a1-' * 9}",
+    *(f"dckr_{kind}_{'a1-' * 9}" for kind in ("oat", "pat")),
     f"npm_{'a1' * 18}",
     WEB_TOKEN,
     "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo=",
@@ -38,6 +47,10 @@ TEXTS = (
     ("https://user:x9@host/p", "https://user:¤@host/p"),
     ("postgres://u:x/9@host/p and redis://:x@9@host", "postgres://u:¤@host/p and redis://:¤@host"),
     ("https://0123456789abcdef@sentry.example.com/1", "https://¤@sentry.example.com/1"),
+    (
+        f"https://hooks.slack.com/services/T0A/B0A/{'a1' * 12} said no",
+        "https://hooks.slack.com/services/¤ said no",
+    ),
     ("Authorization: Basic dXNlcjpwdw== ok", "Authorization: Basic ¤ ok"),
     ("-H 'Authorization: Bearer x9' -v", "-H 'Authorization: Bearer ¤' -v"),
     ('authorization: Digest username="u", response="x9"\nb', "authorization: Digest ¤\nb"),
@@ -88,6 +101,7 @@ KEPT_TEXTS = (
     "http://host:8080/a@b git@github.com:x/y ssh://git@host/x",
     "app --token=$(TOKEN) --password ${PASSWORD}",
     "PWD=/work/x",
+    f"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUQ{'a' * 40}",
     "-----BEGIN CERTIFICATE-----\nMIIEabc\n-----END CERTIFICATE-----",
     "assert token == 'x'",
     "    token = self.client.login(1)\n    token: str",
