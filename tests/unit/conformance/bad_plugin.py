@@ -275,6 +275,8 @@ class Plugin:
             match self.vice:
                 case "ends-well":
                     os._exit(0)
+                case "ends-ill":
+                    os._exit(1)
                 case "gives-up":
                     return
                 case "spins":

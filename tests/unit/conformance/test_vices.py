@@ -158,6 +158,16 @@ def test_a_plugin_that_brings_its_socket_back_passes_all(vice: str, reports: Rep
     assert told(report.of(Verdict.PASSED))["socket-removed"] == "it brought it back"
 
 
+@pytest.mark.parametrize("vice", ["ends-ill"])
+def test_a_plugin_may_end_by_an_error_when_it_is_refused(vice: str, reports: Reports) -> None:
+    """Whoever runs it sees that, and starts it again; it has nothing to recover from."""
+    report = reports[vice].result()
+    assert told(report.of(Verdict.FAILED)) == {}
+    seen = told(report.of(Verdict.PASSED))["refused"]
+    assert seen == "1 call of Register, then it ended with exit code 1"
+    assert told(report.of(Verdict.NOT_APPLICABLE)).keys() == {"socket-removed", "recovers"}
+
+
 def test_every_check_has_a_vice() -> None:
     """A check that no plugin fails may be one that cannot fail."""
     assert set(VICES.values()) == {each.rule.id for each in CHECKS}
