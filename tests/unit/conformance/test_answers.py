@@ -1,7 +1,7 @@
 """What the checks make of names and answers that a plugin has given, one rule at a time."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import cast
 
@@ -20,7 +20,7 @@ from fake_plugin.api.deviceplugin_pb2 import (
     TopologyInfo,
 )
 from lab.conformance.check import Check, Failed, NotApplicable
-from lab.conformance.checks import allocation, answers, listing, registration
+from lab.conformance.checks import allocation, answers, ends, listing, optional, registration
 from lab.conformance.trial import Trial
 from lab.embedded.kubelet.journal import Call
 
@@ -222,3 +222,63 @@ def test_other_annotations_name_no_cdi_devices() -> None:
         cdi_devices=[CDIDevice(name="a.b/gpu=0")],
     )
     assert answers.answer_cdi.make(answering(answer)) == "a.b/gpu=0, a.b/gpu=1, a.b/gpu=2"
+
+
+class Calls:
+    """A plugin's calls, in the order in which they came, and whom it prefers."""
+
+    def __init__(self, prefers: Callable[[Sequence[str], Sequence[str], int], list[str]]) -> None:
+        self.asked: list[str] = []
+        self.preferred = prefers
+
+    def allocate(self, ids: Sequence[str]) -> None:
+        """Give devices."""
+        self.asked.append(f"Allocate {ids[0]}")
+
+    def pre_start(self, ids: Sequence[str]) -> None:
+        """Hear of a container."""
+        self.asked.append(f"PreStartContainer {ids[0]}")
+
+
+def offering(calls: Calls) -> Trial:
+    """Return a plugin of four devices that offers all calls."""
+    options = DevicePluginOptions(get_preferred_allocation_available=True, pre_start_required=True)
+    return cast(
+        "Trial",
+        SimpleNamespace(
+            healthy=lambda: ["a", "b", "c", "d"],
+            registered=lambda: SimpleNamespace(options=options),
+            calls=lambda: nullcontext(calls),
+            clock=SimpleNamespace(now=lambda: 0.0),
+        ),
+    )
+
+
+def test_a_preference_is_asked_for_with_and_without_devices_that_must_be_there() -> None:
+    """A plugin may fail at the one and not at the other."""
+
+    def first(available: Sequence[str], must: Sequence[str], size: int) -> list[str]:
+        return [*must, *(each for each in available if each not in must)][:size]
+
+    well = "of 4 devices 1, 2, 4"
+    assert optional.preferred.make(offering(Calls(first))) == well
+    bare = Calls(lambda *asked: first(*asked) if asked[1] else [])
+    assert failure(optional.preferred, offering(bare)) == "0 IDs, where 1 of 4 were asked for"
+    deaf = Calls(lambda available, _, size: list(available[:size]))
+    assert failure(optional.preferred, offering(deaf)) == (
+        "'d' is not in the answer, where it must be"
+    )
+
+
+def test_a_container_is_announced_with_a_device_that_it_was_given() -> None:
+    """As a kubelet does: a plugin need not know of any other."""
+    calls = Calls(lambda *_: [])
+    optional.pre_start.make(offering(calls))
+    assert calls.asked == ["Allocate a", "PreStartContainer a"]
+
+
+def test_ids_of_before_that_nobody_knows_any_more_are_not_compared() -> None:
+    """None of them would have gone."""
+    trial = cast("Trial", SimpleNamespace(first_list=list))
+    with pytest.raises(NotApplicable, match="it listed no devices before"):
+        ends.ids_stable.make(trial)
