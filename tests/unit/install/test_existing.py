@@ -300,13 +300,17 @@ def test_files_of_a_lost_cluster_are_removed_by_what_is_pasted(
     assert raised.value.commands == ("gpulab down --name t-lab", f"rm -r '{folder.path}'")
 
 
-@pytest.mark.parametrize("lost", ["lab.json", "fleet.yaml"])
+@pytest.mark.parametrize("lost", ["lab.json", "fleet.yaml", "lab.json fleet.yaml"])
 def test_down_works_on_half_a_lab(user: User, api: FakeApi, folder: LabFolder, lost: str) -> None:
-    """Its own files may be damaged: the objects go all the same."""
+    """Its own files may be damaged: objects, labels and the plugin's files go all the same."""
+    before = {name: set(found["metadata"]["labels"]) for name, found in api.nodes.items()}
     user.up(user.order)
-    (folder.path / lost).write_text("{")
+    for each in lost.split():
+        (folder.path / each).write_text("{")
     assert user.down()
     assert (SECRET in api.objects, folder.path.exists()) == (False, False)
+    after = {name: set(found["metadata"]["labels"]) for name, found in api.nodes.items()}
+    assert (after, len(made(api))) == (before, 1)
 
 
 def test_down_again_after_half_a_down(user: User, api: FakeApi, folder: LabFolder) -> None:
