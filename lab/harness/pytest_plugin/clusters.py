@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock
 
-from lab.cluster.record import LabFolder
 from lab.harness.leasing import Leases
 from lab.harness.makers import OwnLabs, UsedLab, logged_site
 from lab.harness.pytest_plugin.options import Keep, Settings
@@ -84,8 +83,6 @@ def cluster_for(
     site = logged_site()
     order = handed_over(order_of(settings, workers), kubeconfig)
     if settings.use:
-        if record := LabFolder.of(site.folders, settings.use).read():
-            chosen_backend(order, record)
         used = UsedLab(settings.use, site)
         return Cluster(_leases(folder, USED, 1, used), settings.keep, stays=True)
     chosen_backend(order, None)

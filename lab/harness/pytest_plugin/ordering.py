@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lab.cluster.record import Record
 from lab.core.deadlines import DEVICES_SECONDS
 from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
-from lab.install.choice import refuse_contradiction, refuse_making
+from lab.install.choice import chosen_backend, refuse_contradiction, refuse_making
 from lab.install.order import Order
 
 if TYPE_CHECKING:
@@ -43,7 +44,16 @@ def order_of(settings: "Settings", workers: int = 0) -> Order:
     )
     refuse_contradiction(order)
     _refuse_making(order)
+    _refuse_several(order, settings.clusters)
     return order
+
+
+def require_backend(settings: "Settings", record: Record) -> None:
+    """Raise `UsageError` where the lab that is used is on another backend than is asked for."""
+    try:
+        chosen_backend(order_of(settings), record)
+    except UsageError as error:
+        raise UsageError(error.what, remedy=_LEAVE_OUT) from error
 
 
 def handed_over(order: Order, kubeconfig: Path | None) -> Order:
@@ -72,6 +82,16 @@ def _refuse_making(order: Order) -> None:
     if order.name:
         used = f"{order.call('use')} {order.name} names one that is up already"
         refuse_making(order, used, _LEAVE_OUT)
+
+
+def _refuse_several(order: Order, clusters: int) -> None:
+    one = (f"{order.call('use')} {order.name}",) if order.name else order.asks_for("existing")
+    if one and clusters > 1:
+        raise UsageError(
+            f"{order.call('clusters')} {clusters}: for clusters that are made for the run, and "
+            f"{', '.join(one)} for one that is there already",
+            remedy=_LEAVE_OUT,
+        )
 
 
 def _called(order: Order, kubeconfig: str) -> Order:

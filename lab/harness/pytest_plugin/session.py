@@ -88,11 +88,12 @@ class LabSession:
             raise pytest.UsageError(str(error)) from error
 
     def begin(self) -> None:
-        """Stand for the run's labs, and take down those of runs that were killed."""
-        from lab.core.errors import NotReady  # noqa: PLC0415 - as above
+        """Stand for the run's labs, and take down those of runs that were killed.
+
+        Raises `pytest.UsageError` where the lab that is to be used cannot be.
+        """
+        from lab.core.errors import LabError  # noqa: PLC0415 - as above
         from lab.harness.pytest_plugin.ending import take_down_dead_runs  # noqa: PLC0415 - as above
-        from lab.host.folders import Folders  # noqa: PLC0415 - as above
-        from lab.install.lock import alone  # noqa: PLC0415 - as above
 
         if self.has_begun:
             return
@@ -100,10 +101,22 @@ class LabSession:
         self._held.append(self.folder.live())
         if self.settings.use:
             try:
-                self._lent.enter_context(alone(Folders.of(), self.settings.use, "pytest"))
-            except NotReady as error:
+                self._have(self.settings.use)
+            except LabError as error:
                 raise pytest.UsageError(f"--lab-use {self.settings.use}: {error}") from error
         self.notes += take_down_dead_runs(self.folder)
+
+    def _have(self, name: str) -> None:
+        """Keep a lab that is up for this run; raises `LabError`."""
+        from lab.cluster.record import LabFolder  # noqa: PLC0415 - as above
+        from lab.harness.pytest_plugin.ordering import require_backend  # noqa: PLC0415 - as above
+        from lab.host.folders import Folders  # noqa: PLC0415 - as above
+        from lab.install.lock import alone  # noqa: PLC0415 - as above
+
+        folders = Folders.of()
+        self._lent.enter_context(alone(folders, name, "pytest"))
+        if record := LabFolder.of(folders, name).read():
+            require_backend(self.settings, record)
 
     def cluster(self, kubeconfig: Path | None) -> "Cluster":
         """Return where this process finds labs; raises `LabError`."""

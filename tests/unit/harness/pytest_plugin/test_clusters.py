@@ -219,12 +219,18 @@ def test_a_fixture_that_returns_what_the_option_names_is_no_contradiction(
     assert ended.code == 0, ended.text
 
 
-def test_a_lab_that_is_used_is_on_the_backend_that_is_asked_for(project: Project) -> None:
+@pytest.mark.parametrize("options", [(), ("-n", "1")])
+def test_a_lab_that_is_used_is_on_the_backend_that_is_asked_for(
+    project: Project, options: tuple[str, ...]
+) -> None:
     """What the tests are to hold on is not what the lab is on."""
     folder = LabFolder.of(Folders(project.state, project.state), "mine")
     folder.write(Record("mine", "existing", "ready"))
     project.write(test_it=PASSES)
-    ended = project.run("--lab-use", "mine", "--lab-backend", "kind")
-    assert ended.code == 1
-    assert "--lab-backend kind: the lab 'mine' is on the backend 'existing'" in ended.text
+    ended = project.run("--lab-use", "mine", "--lab-backend", "kind", *options)
+    assert ended.code == pytest.ExitCode.USAGE_ERROR
+    assert (
+        "ERROR: --lab-use mine: --lab-backend kind: the lab 'mine' is on the backend 'existing'\n"
+        "  next:  leave out the one or the other\n"
+    ) in ended.text
     assert project.told == []

@@ -93,6 +93,26 @@ def test_a_lab_that_is_up_is_made_of_nothing(option: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "one"),
+    [
+        ({"lab_use": "a"}, "--lab-use a"),
+        ({"lab_kubeconfig": "a", "lab_nodes": "b"}, "--lab-kubeconfig, --lab-nodes"),
+        ({"lab_backend": "existing"}, "--lab-backend existing"),
+    ],
+)
+def test_one_lab_that_is_there_is_not_several(given: dict[str, str], one: str) -> None:
+    """Tests would take turns on it, and whoever has asked for two would wait for nothing."""
+    with pytest.raises(pytest.UsageError) as raised:
+        Settings.of(config(lab_clusters="2", **given))
+    assert str(raised.value) == (
+        f"--lab-clusters 2: for clusters that are made for the run, and {one} for one that is "
+        "there already\n"
+        "  next:  leave out the one or the other"
+    )
+    assert Settings.of(config(lab_clusters="1", **given)).clusters == 1
+
+
 @pytest.mark.parametrize("number", ["0", "two"])
 def test_a_number_of_clusters_is_one_or_more(number: str) -> None:
     """Before any test is collected."""
