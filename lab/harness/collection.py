@@ -4,7 +4,7 @@ import difflib
 import importlib
 import pkgutil
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -16,8 +16,7 @@ from lab.harness.scenario import Scenario
 
 #: The package of the scenarios, which knows the harness and not the other way round.
 _PACKAGE: Final = "scenarios"
-#: More than there are tags or sections: names alone are many.
-_SHOWN: Final = 40
+#: So many that are near are told.
 _CLOSE: Final = 3
 
 
@@ -41,9 +40,10 @@ def chosen(
     itself or all of it together.
     """
     known = scenarios()
-    _require("name", names, {each.name for each in known})
-    _require("section", sections, {part for each in known for part in _above(each.section)})
-    _require("tag", tags, {tag for each in known for tag in each.tags})
+    _require("name", names, {each.name for each in known}, listed=False)
+    parts = {part for each in known for part in _above(each.section)}
+    _require("section", sections, sorted(parts, key=_numbers))
+    _require("tag", tags, sorted({tag for each in known for tag in each.tags}))
     found = tuple(
         each
         for each in known
@@ -83,16 +83,20 @@ def _in(module: str) -> Scenario:
     return own[0]
 
 
-def _require(what: str, asked: Iterable[str], known: set[str]) -> None:
-    unknown = sorted(set(asked) - known)
+def _require(
+    what: str, asked: Iterable[str], known: Collection[str], *, listed: bool = True
+) -> None:
+    """Raise `UsageError` for what is not known; of many names, those that are near are told."""
+    unknown = sorted(set(asked) - {*known})
     if unknown:
-        close = difflib.get_close_matches(unknown[0], known, n=_CLOSE)
-        shown = [*close, *sorted(known - {*close})]
-        more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+        near = difflib.get_close_matches(unknown[0], known, n=_CLOSE)
+        there = f"{what}s that there are: {', '.join(known)}" if listed else ""
         raise UsageError(
             f"no scenario has the {what} {unknown[0]!r}",
-            seen=f"{what}s that there are: {', '.join(shown[:_SHOWN])}{more}",
-            remedy=f"is it {close[0]}? See which there are" if close else "see which there are",
+            seen=f"{what}s that are near: {', '.join(near)}" if near else there,
+            remedy=f"did you mean {near[0]}? See which there are"
+            if near
+            else "see which there are",
             commands=("gpulab list",),
         )
 
