@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lab.cli.inject.session import Session, on_nodes
+from lab.cli.options import Whole
 
 if TYPE_CHECKING:
     from lab.cluster.plugin.journal import Call, Journal
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option(
     "--since",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=1,
     show_default=True,
     help="Only calls from this number on.",

@@ -2,13 +2,13 @@
 
 import click
 
-from lab.cli.options import name_option
+from lab.cli.options import Whole, name_option
 
 
 @click.command()
 @click.argument("node", required=False)
 @name_option
-@click.option("--tail", type=click.IntRange(min=1), help="Only the last lines of each plugin.")
+@click.option("--tail", type=Whole(min=1), help="Only the last lines of each plugin.")
 def logs(node: str | None, name: str, tail: int | None) -> None:
     """Print what the device plugins say.
 

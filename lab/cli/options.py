@@ -26,6 +26,36 @@ def _checked_name(ctx: click.Context, parameter: click.Parameter, value: str) ->
     return value
 
 
+class Whole(click.IntRange):
+    """A whole number in a range; who writes another one is told the range."""
+
+    def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        try:
+            found: int = super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} must be a whole number {_within(self)}", param, ctx)
+        return found
+
+
+class Number(click.FloatRange):
+    """A number in a range, as `Whole`."""
+
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number."""
+        try:
+            found: float = super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} must be a number {_within(self)}", param, ctx)
+        return found
+
+
+def _within(found: click.IntRange | click.FloatRange) -> str:
+    return f"of {found.min} or more" if found.max is None else f"from {found.min} to {found.max}"
+
+
 def _finite(ctx: click.Context, parameter: click.Parameter, value: float) -> float:  # noqa: ARG001
     """Return the seconds: no range keeps `nan` out, and none without an end `inf`."""
     if not math.isfinite(value):
@@ -67,7 +97,7 @@ def timeout_option(seconds: float, text: str) -> Callable[[Command], Command]:
     """Return the option of how long something may take, with how long it may by default."""
     return click.option(
         "--timeout",
-        type=click.FloatRange(min=1),
+        type=Number(min=1),
         callback=_finite,
         default=seconds,
         show_default=True,

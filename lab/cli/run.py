@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
-from lab.cli.options import cluster_options, name_option, output_option
+from lab.cli.options import Whole, cluster_options, name_option, output_option
 from lab.core.deadlines import DEVICES_SECONDS
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ _EVIDENCE: Final = Path("lab-evidence")
 @click.argument("names", nargs=-1, metavar="[SCENARIO]...")
 @click.option("--section", multiple=True, help="Those of a section of the chapter, and below it.")
 @click.option("--tag", multiple=True, help="Those with this tag.")
-@click.option(
-    "--repeat", type=click.IntRange(1, 10_000), default=1, show_default=True, help="How often."
-)
+@click.option("--repeat", type=Whole(1, 10_000), default=1, show_default=True, help="How often.")
 @click.option("--seed", type=int, help="Run them in another order, told by this number.")
 @click.option(
     "--evidence",

@@ -6,6 +6,7 @@ import click
 
 from fake_plugin.faults.fault import CALLS, WRONG_ANSWERS, Call
 from lab.cli.inject.session import Duration, Session, on_nodes
+from lab.cli.options import Whole
 from lab.core.exit_codes import KILLED
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     help="ListAndWatch ends after this time; 0s: at once.",
 )
 @click.option("--resource", help="Only calls about this resource.")
-@click.option("--nth", type=click.IntRange(min=1), help="Only the n-th call from now on.")
-@click.option("--times", type=click.IntRange(min=1), help="Only as many calls.")
+@click.option("--nth", type=Whole(min=1), help="Only the n-th call from now on.")
+@click.option("--times", type=Whole(min=1), help="Only as many calls.")
 @on_nodes
 def fault(
     call: Call, node: tuple[str, ...], name: str, output: str, **effect: "Unpack[Effect]"
@@ -63,7 +64,7 @@ def remove_socket(resource: str, node: tuple[str, ...], name: str, output: str) 
 @click.command()
 @click.option(
     "--exit-code",
-    type=click.IntRange(0, 255),
+    type=Whole(0, 255),
     default=KILLED,
     show_default=True,
     metavar="CODE",

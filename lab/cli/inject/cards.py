@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lab.cli.inject.session import Session, on_nodes
+from lab.cli.options import Whole
 from lab.core.counted import counted
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def plug(devices: tuple[str, ...], node: tuple[str, ...], name: str, output: str
 
 
 @click.command()
-@click.argument("number", type=click.IntRange(1, 100_000))
+@click.argument("number", type=Whole(1, 100_000))
 @click.option("--pool", required=True, help="The pool that gets them, on each of its nodes.")
 @on_nodes
 def add(number: int, pool: str, node: tuple[str, ...], name: str, output: str) -> None:

@@ -7,6 +7,7 @@ import click
 
 from fake_plugin.hardware.breakage import DOUBLE_BIT, SINGLE_BIT
 from lab.cli.inject.session import Duration, Session, on_nodes
+from lab.cli.options import Whole
 from lab.core.counted import counted
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def reasons(command: Command) -> Command:
     for option in (
         click.option("--code", metavar="HEX", help="An Ascend fault code, such as 80E01801."),
         click.option("--ecc", type=click.Choice([SINGLE_BIT, DOUBLE_BIT]), help="An ECC error."),
-        click.option("--xid", type=click.IntRange(min=1), help="The number of an NVIDIA Xid."),
+        click.option("--xid", type=Whole(min=1), help="The number of an NVIDIA Xid."),
     ):
         command = option(command)
     return command
@@ -69,7 +70,7 @@ def healthy(
 @click.command()
 @devices_argument
 @all_option
-@click.option("--times", type=click.IntRange(1, 10_000), required=True, help="How many changes.")
+@click.option("--times", type=Whole(1, 10_000), required=True, help="How many changes.")
 @click.option(
     "--every",
     type=Duration(),

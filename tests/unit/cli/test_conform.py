@@ -194,7 +194,7 @@ def test_an_image_is_tried_in_the_lab_that_is_named(
         ([*COMMAND, "--name", "other"], "--name is for --image: a process is tried without a lab"),
         (["conform", "--image", "i", "--plugin-command", "'"], "No closing quotation"),
         (["conform", "--plugin-command", "'"], "No closing quotation"),
-        ([*COMMAND, "--timeout", "0"], "0 is not in the range"),
+        ([*COMMAND, "--timeout", "0"], "'0' must be a number of 1 or more"),
         ([*COMMAND, "--timeout", "nan"], "nan is not a number of seconds"),
     ],
 )

@@ -166,12 +166,12 @@ def test_bug_shows_where_it_is(
         (["frobnicate"], "No such command 'frobnicate'."),
         (["--frobnicate"], "No such option '--frobnicate'."),
         (["up", "extra"], "Got unexpected extra argument (extra)"),
-        (["up", "--timeout", "soon"], "'soon' is not a valid float range."),
+        (["up", "--timeout", "soon"], "'soon' must be a number of 1 or more"),
         (["up", "--timeout", "nan"], "nan is not a number of seconds"),
         (["up", "--timeout", "inf"], "inf is not a number of seconds"),
-        (["up", "--timeout", "0"], "0.0 is not in the range x>=1."),
+        (["up", "--timeout", "0"], "'0' must be a number of 1 or more"),
         (["status", "--output", "yaml"], "'yaml' is not one of 'text', 'json'."),
-        (["logs", "--tail", "0"], "0 is not in the range x>=1."),
+        (["logs", "--tail", "0"], "'0' must be a whole number of 1 or more"),
     ],
 )
 def test_wrong_command_line_is_code_2(
