@@ -27,7 +27,9 @@ def journal(since: int, node: tuple[str, ...], name: str, output: str) -> None:
 
     Each node has its own numbers, which begin again with its plugin. The last 4096 are kept.
     """
-    Session(name, node, output).show(lambda plugin: plugin.journal(since), _lines, "inject list")
+    Session(name, node, output).show(
+        lambda plugin: plugin.journal(since), _lines, lambda _: ["inject list"]
+    )
 
 
 def _lines(found: "Journal") -> Iterator[str]:

@@ -8,6 +8,8 @@ from lab.cli.inject.session import Session, on_nodes
 from lab.core.counted import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lab.cluster.plugin.overview import Cleared, Overview
 
 
@@ -15,9 +17,7 @@ if TYPE_CHECKING:
 @on_nodes
 def list_all(node: tuple[str, ...], name: str, output: str) -> None:
     """Show what is broken, missing, added or set to go wrong."""
-    Session(name, node, output).show(
-        lambda plugin: plugin.overview(), _lines, "inject clear", "journal"
-    )
+    Session(name, node, output).show(lambda plugin: plugin.overview(), _lines, _following)
 
 
 @click.command()
@@ -40,6 +40,11 @@ def clear(rule: str | None, node: tuple[str, ...], name: str, output: str) -> No
 
 def _lines(seen: "Overview") -> list[str]:
     return [*seen.lines()] or ["nothing: all is as the fleet says"]
+
+
+def _following(seen: "Sequence[Overview]") -> list[str]:
+    """Return what to do next: where nothing is to be cleared, that is not offered."""
+    return ["inject clear"] * any([*each.lines()] for each in seen) + ["journal"]
 
 
 def _cleared(done: "Cleared") -> str:

@@ -73,30 +73,30 @@ class Session:
         Raises, after that is printed, where a node has not done it: the error names those nodes,
         once. Nodes that were skipped come last, since nothing has become of them.
         """
-        self._run(asking, lambda title, done: [f"{title}: {told(done)}"], *following)
+        self._run(asking, lambda title, done: [f"{title}: {told(done)}"], lambda _: following)
 
     def show(
         self,
         asking: "Callable[[NodePlugin], Answer]",
         told: Callable[[Answer], Iterable[str]],
-        *following: str,
+        following: Callable[[Sequence[Answer]], Sequence[str]],
     ) -> None:
-        """Ask the nodes; print several lines for each, and these commands to go on with."""
+        """Ask the nodes; print several lines for each, and commands to go on with after all."""
 
         def lines(title: str, found: Answer) -> Iterator[str]:
             yield f"{title}:"
             yield from (f"  {line}" for line in told(found))
 
-        self._run(asking, lines, *following)
+        self._run(asking, lines, following)
 
     def _run(
         self,
         asking: "Callable[[NodePlugin], Answer]",
         lines: Callable[[str, Answer], Iterable[str]],
-        *following: str,
+        following: Callable[[Sequence[Answer]], Sequence[str]],
     ) -> None:
         from lab.cli.site import this_site
-        from lab.install.seats import ask, require_done, seats
+        from lab.install.seats import Done, ask, require_done, seats
         from lab.install.status import running_lab
 
         lab = running_lab(this_site(), self.name)
@@ -108,7 +108,8 @@ class Session:
         require_done(outcomes)
         if self.output == "text":
             click.echo("\nNext:")
-            for command in following:
+            answers = [each.answer for each in outcomes if isinstance(each, Done)]
+            for command in following(answers):
                 click.echo(f"  {self._command(command)}")
 
     def _command(self, text: str) -> str:

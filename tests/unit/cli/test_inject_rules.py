@@ -167,6 +167,15 @@ def test_everything_is_cleared(plugins: tuple[Plugin, Plugin], capsys: Output) -
 
 
 @pytest.mark.usefixtures("plugins")
+def test_where_nothing_is_injected_nothing_is_offered_to_be_cleared(capsys: Output) -> None:
+    """A sound lab is not mended."""
+    assert inject("list") == 0
+    shown = capsys.readouterr().out
+    assert shown.count("nothing: all is as the fleet says") == 2
+    assert shown.endswith("\nNext:\n  gpulab journal --name t-lab\n")
+
+
+@pytest.mark.usefixtures("plugins")
 def test_who_has_cleared_all_is_not_sent_to_do_it_again(capsys: Output) -> None:
     """What is left to do is to look."""
     assert inject("clear") == 0
