@@ -124,6 +124,8 @@ def test_run_in_which_nothing_failed_has_no_such_part(tmp_path: Path) -> None:
     """There is nothing to run again."""
     text = page([Found(tmp_path, passed())], "en", tmp_path)
     assert words("en")["what_failed"] not in text
+    assert "✗" not in text
+    assert '<span><span class="verdict">0 failed</span></span>' in text
     assert "gpulab run oversubscription --name a-lab<" in text
 
 
