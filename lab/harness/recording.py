@@ -25,9 +25,9 @@ _MOST_TIMELINES: Final = 8
 _UNFINISHED: Final = "It has begun, and nobody saw its end: the run ended before, or its process."
 
 
-@dataclass(frozen=True)
+@dataclass
 class Case:
-    """A test of a run; `titles` and `section` are as in `Result`.
+    """A test of a run; `titles`, `section` and `seconds` are as in `Result`, whose last counts.
 
     Its methods write its result where it has no lab, or has none yet, in the place of that of an
     earlier run; they raise `NotReady` where it cannot be written.
@@ -37,6 +37,7 @@ class Case:
     test: str
     titles: Mapping[Language, str] = field(default_factory=dict)
     section: str = ""
+    seconds: float = field(default=0.0, init=False)
 
     def begun(self) -> None:
         """Write that it has begun, which is a failure if nothing else is written afterwards."""
@@ -77,6 +78,7 @@ class Case:
 
     def write(self, found: Result, kept: Evidence | None = None) -> None:
         """Write a result of it, beside the evidence that was kept of it."""
+        self.seconds = found.seconds
         folder = kept.folder if kept else made_for(self.test, self.run.folder)
         try:
             found.write(folder)

@@ -58,6 +58,7 @@ _Evidence = Annotated[str, AfterValidator(_below_the_folder)]
 class Result:
     """What came of one test or scenario.
 
+    `seconds` are from when it has its namespace until that has gone, without what its lab took.
     `titles` are by language, `report` is the text of its failure, or why it was skipped; `backend`
     and `kubernetes` are "" where nobody knows them then. `timelines` are those of its pods
     (see `lab.harness.timeline`), `files` those of its evidence, below the result's own folder.

@@ -30,7 +30,10 @@ _SERVER_ERROR: Final = 500
 
 @dataclass(frozen=True)
 class Ended:
-    """One run of a scenario that was begun: how long it took, and why it did not hold."""
+    """One run of a scenario that was begun: how long it took, and why it did not hold.
+
+    `seconds` are those of its result.
+    """
 
     name: str
     ok: bool
@@ -86,14 +89,12 @@ class Series:
         test = f"{number:03}-{scenario.name}"
         case = Case(self.of, test, scenario.titles, scenario.section)
         case.begun()
-        started = time.monotonic()
         error = None
         try:
             with case.without_lab():
                 lab = self._lab_for(scenario, f"{number} of {total} {scenario.name}", case)
             if lab is None:
                 return
-            started = time.monotonic()
             title = f"{number} of {total} {scenario.name}: {scenario.title()}"
             with self.progress.step(title) as step:
                 run_scenario(scenario, lab, case, told=step.update)
@@ -101,9 +102,8 @@ class Series:
             if self.venue.lab is None:
                 raise
             error = failure
-        seconds = round(time.monotonic() - started, 2)
         what = error.what if error else ""
-        ended = Ended(scenario.name, not error, seconds, what, str(self.of.folder / test))
+        ended = Ended(scenario.name, not error, case.seconds, what, str(self.of.folder / test))
         self.ended.append(ended)
         if error:
             self._require_cluster(number, total, error)

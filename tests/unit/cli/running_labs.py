@@ -40,6 +40,7 @@ class Labs:
     def __init__(self, state: Path) -> None:
         self.state = state
         self.told: list[str] = []
+        self.seconds = 0.0
         self.acts: dict[str, list[Act]] = {}
         self.away: ApiFailed | None = None
         self.full: set[str] = set()
@@ -74,6 +75,7 @@ class Labs:
         """Run a scenario: its next act."""
         self.options = case.run.options
         self.told.append(f"run {scenario.name}")
+        case.write(replace(case.result("passed", ""), seconds=self.seconds))
         if acts := self.acts.get(scenario.name):
             acts.pop(0)()
 

@@ -33,6 +33,15 @@ def test_a_lab_that_is_up_is_used_and_left(labs: Labs, capsys: Output) -> None:
     assert "1 of 2 a: It is so" in shown.err
 
 
+def test_a_scenario_takes_as_long_as_its_result_says(labs: Labs, capsys: Output) -> None:
+    """That of its lab and its fleet is not its own."""
+    labs.seconds = 2.346
+    assert run(["run", "a", "--name", "t", "--backend", "kind", "--output", "json"]) == 0
+    shown = capsys.readouterr()
+    assert [each["seconds"] for each in json.loads(shown.out)["scenarios"]] == [2.346]
+    assert shown.err.endswith("1 run held; slowest: a 2.3 s\n")
+
+
 def test_a_lab_that_goes_before_the_run_has_it_is_not_made_anew(
     labs: Labs, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
