@@ -11,6 +11,7 @@ from lab.host.processes import pasteable
 
 if TYPE_CHECKING:
     from lab.cli.run import Asked
+    from lab.core.fleet import Fleet
     from lab.harness.series import Series
 
 _SHOWN_SLOWEST: Final = 3
@@ -32,8 +33,8 @@ def conclude(series: "Series", asked: "Asked") -> None:
     if served := _served_elsewhere(series):
         told = f"{served} can run on a lab that is made for the run"
         click.echo(f"{told}:\n  $ {asked.elsewhere()}", err=True)
-    if series.venue.has_another_fleet:
-        click.echo(_another_fleet(series.venue.name), err=True)
+    if (before := series.venue.before) and series.venue.has_another_fleet:
+        click.echo(_another_fleet(series.venue.name, before), err=True)
     unsteady = series.unsteady()
     if not unsteady:
         return
@@ -71,10 +72,12 @@ def summary(series: "Series") -> str:
     return f"{', '.join(numbers)}; slowest: {told}"
 
 
-def _another_fleet(lab: str) -> str:
+def _another_fleet(lab: str, before: "Fleet") -> str:
+    pools = ", ".join(f"{each.name} ({counted(each.nodes, 'node')})" for each in before.pools)
     return (
-        f"the lab {lab!r} has now the fleet of the last scenario; to put another one on it, or "
-        f"without --fleet the chapter's:\n  $ gpulab up --name {lab} --fleet FILE"
+        f"the lab {lab!r} has now the fleet of the last scenario, in place of one of {pools}; to "
+        "put another one on it, or without --fleet the chapter's:\n"
+        f"  $ gpulab up --name {lab} --fleet FILE"
     )
 
 

@@ -358,8 +358,9 @@ def test_a_run_does_not_use_a_lab_that_another_command_has(labs: Labs, capsys: O
 
 
 NOW = (
-    "the lab 't' has now the fleet of the last scenario; to put another one on it, or without "
-    "--fleet the chapter's:\n  $ gpulab up --name t --fleet FILE\n"
+    "the lab 't' has now the fleet of the last scenario, in place of one of chapter (1 node); to "
+    "put another one on it, or without --fleet the chapter's:\n"
+    "  $ gpulab up --name t --fleet FILE\n"
 )
 
 
