@@ -27,6 +27,16 @@ class Advice:
         )
         return remedy, (shlex.join(look), self._given_again)
 
+    def of_silent_node(self, node: str) -> tuple[str, tuple[str, ...]]:
+        """Return a remedy and its commands where a node does not answer, and the server does."""
+        remedy = "see whether it runs: a node that is paused or hangs takes calls, and says nothing"
+        kubectl = ("kubectl", "--kubeconfig", str(self.kubeconfig))
+        status = shlex.join((*kubectl, "describe", "node", node))
+        if self.backend == "kind":
+            container = shlex.join(("docker", "ps", "--all", "--filter", f"name=^{node}$"))
+            return remedy, (container, status)
+        return remedy, (status,)
+
     def of_loss(self) -> tuple[str, tuple[str, ...]]:
         """Return a remedy and its commands where the kubeconfig is gone or damaged."""
         moved = moving(self.kubeconfig)

@@ -15,6 +15,7 @@ from lab.cluster.connection import MERGE, ApiFailed, Connection, Json, Query, op
 from lab.cluster.kinds import Kinds
 from lab.cluster.objects import Node, Pod
 from lab.cluster.record import BackendName
+from lab.cluster.silence import Silences
 from lab.core.errors import TimedOut
 
 _APPLY: Final = "application/apply-patch+yaml"
@@ -32,12 +33,14 @@ _Objects = TypeVar("_Objects")
 class Client:
     """What the lab asks of an API server.
 
-    Every method raises `ApiFailed` where the server refuses or does not answer.
+    Every method raises `ApiFailed` where the server refuses or does not answer, and those that the
+    server passes on to a node raise `NodeSilent` where it is the node that does not answer.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.kinds = Kinds(connection)
+        self._silences = Silences(connection)
 
     def version(self) -> str:
         """Return the server's version, such as `v1.36.3`."""
@@ -160,7 +163,8 @@ class Client:
             query.append(("limitBytes", str(most)))
         if container:
             query.append(("container", container))
-        return self.connection.text(path, query)
+        with self._silences.asking("the kubelet", pod) as seconds:
+            return self.connection.text(path, query, seconds=seconds)
 
     def execute(
         self, pod: Pod, command: Sequence[str], *, container: str = "", seconds: float = 30
@@ -173,7 +177,8 @@ class Client:
         query = [("command", each) for each in command]
         if container:
             query.append(("container", container))
-        return self.connection.execute(path, query, seconds)
+        with self._silences.asking("the kubelet", pod) as begins:
+            return self.connection.execute(path, query, seconds, begins=begins)
 
     def call_pod(  # noqa: PLR0913, PLR0917 - each is a part of an HTTP request
         self,
@@ -184,14 +189,19 @@ class Client:
         query: Query = (),
         body: Json | None = None,
         headers: Mapping[str, str] | None = None,
+        *,
+        who: str = "what is called",
     ) -> tuple[int, bytes]:
         """Call a pod through the API server; return status and content, whoever of both says it.
 
         The server keeps a header `Authorization` to itself. Where it cannot reach the pod, it
-        answers in the pod's place, with a v1 Status.
+        answers in the pod's place, with a v1 Status. `who` is how an error calls what runs there.
         """
         parent = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}:{port}/proxy"
-        return self.connection.ask(method, parent + path, query, body, headers or {})
+        with self._silences.asking(who, pod) as seconds:
+            return self.connection.ask(
+                method, parent + path, query, body, headers or {}, seconds=seconds
+            )
 
     def _merge(self, path: str, patch: Json) -> None:
         self.connection.send("PATCH", path, body=patch, content_type=MERGE)

@@ -8,22 +8,29 @@ field optional. Importing this module still takes half a second: import it late.
 import http
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from http.client import IncompleteRead
-from typing import Any, Final
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final
 
 from kubernetes import client, config
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 from yaml import YAMLError
 
 from fake_plugin.files.regular import open_regular
 from lab.cluster.advice import Advice
 from lab.core.errors import CheckFailed
 
+if TYPE_CHECKING:
+    from kubernetes.stream.ws_client import WSClient
+
 MERGE: Final = "application/merge-patch+json"
 #: To connect, and between two pieces of an answer: a stopped machine accepts and says nothing.
-_TIMEOUT: Final = (5, 20)
+_CONNECT_SECONDS: Final = 5.0
+_ANSWER_SECONDS: Final = 20.0
 #: The reason of a command that ran and ended with another code than 0.
 _EXITED: Final = "NonZeroExitCode"
 #: What the library raises of a kubeconfig: of one in another shape, what Python says on the way.
@@ -62,21 +69,31 @@ class ApiFailed(CheckFailed):
         return self.status == http.HTTPStatus.NOT_FOUND
 
 
+class ServerSilent(ApiFailed):
+    """The API server has taken a request, and said nothing within the time that it had.
+
+    Where it passes the request on, it may be who gets it that is silent.
+    """
+
+
 class Connection:
     """A connection to the API server that a kubeconfig names.
 
-    Every method raises `ApiFailed` where the server refuses or does not answer.
+    Every method raises `ApiFailed` where the server refuses or does not answer, which is
+    `ServerSilent` where it took the request. `seconds` are those that it has to begin an answer,
+    and to go on with it.
     """
 
     def __init__(self, api: client.ApiClient, advice: Advice) -> None:
         self._api = api
-        self._advice = advice
+        #: What to do where something does not answer.
+        self.advice = advice
 
     def get(self, path: str, query: Query = ()) -> Json:
         """Return what is at a path."""
         return self.send("GET", path, query)
 
-    def send(
+    def send(  # noqa: PLR0913 - each is a part of an HTTP request
         self,
         method: str,
         path: str,
@@ -84,29 +101,36 @@ class Connection:
         *,
         body: Json | None = None,
         content_type: str = "application/json",
+        seconds: float = _ANSWER_SECONDS,
     ) -> Json:
         """Send a request, and return the object in the answer."""
-        answer = self._open(method, path, query, body=body, content_type=content_type)
+        answer = self._open(
+            method, path, query, body=body, content_type=content_type, seconds=seconds
+        )
         with self._reaching():
             found: Json = json.loads(answer.read())
         return found
 
-    def text(self, path: str, query: Query = ()) -> str:
+    def text(self, path: str, query: Query = (), *, seconds: float = _ANSWER_SECONDS) -> str:
         """Return what is at a path and is no object, such as a log."""
-        answer = self._open("GET", path, query)
+        answer = self._open("GET", path, query, seconds=seconds)
         with self._reaching():
             return bytes(answer.read()).decode(errors="replace")
 
-    def ask(
+    def ask(  # noqa: PLR0913 - each is a part of an HTTP request
         self,
         method: str,
         path: str,
         query: Query,
         body: Json | None,
         headers: Mapping[str, str],
+        *,
+        seconds: float = _ANSWER_SECONDS,
     ) -> tuple[int, bytes]:
         """Send a request; return status and content, be it a refusal."""
-        answer = self._open(method, path, query, body=body, headers=headers, refusing=False)
+        answer = self._open(
+            method, path, query, body=body, headers=headers, seconds=seconds, refusing=False
+        )
         with self._reaching():
             return answer.status, bytes(answer.read())
 
@@ -114,16 +138,19 @@ class Connection:
         """Yield the lines of a watch as they come; it ends, or raises, after that long at most."""
         asked = [*query, ("watch", "true"), ("timeoutSeconds", str(seconds))]
         # The server's own limit comes first; this one is for a server that has gone.
-        answer = self._open("GET", path, asked, timeout=(_TIMEOUT[0], float(seconds + 1)))
+        answer = self._open("GET", path, asked, seconds=float(seconds + 1))
         # Who has seen enough does not read on to the end.
         with self._reaching(), closing(answer.response):
             yield from answer.response
 
-    def execute(self, path: str, query: Query, seconds: float) -> tuple[int, str]:
+    def execute(
+        self, path: str, query: Query, seconds: float, *, begins: float = _ANSWER_SECONDS
+    ) -> tuple[int, str]:
         """Run a command as a pod's `exec` takes it; return its code, and all that it printed.
 
         A code of -1 says that it has not ended within the seconds. `ApiFailed` says that it has not
-        begun, or broke off: no such container runs, or the container has no such program.
+        begun, or broke off: no such container runs, or the container has no such program; it is
+        `ServerSilent` where nothing has begun within `begins` seconds.
         """
         # For few commands.
         from kubernetes.stream.ws_client import (  # noqa: PLC0415
@@ -141,7 +168,8 @@ class Connection:
         before = sys.exception()
         try:
             with self._reaching(), ExitStack() as stack:
-                running = WSClient(settings, address, headers, capture_all=True)
+                connect = partial(WSClient, settings, address, headers, capture_all=True)
+                running = _within(begins, connect)
                 # `close` leaves the socket open where the server has said goodbye first.
                 stack.callback(running.sock.shutdown)
                 stack.enter_context(closing(running))
@@ -164,7 +192,7 @@ class Connection:
         body: Json | None = None,
         content_type: str = "application/json",
         headers: Mapping[str, str] | None = None,
-        timeout: tuple[float, float] = _TIMEOUT,
+        seconds: float = _ANSWER_SECONDS,
         refusing: bool = True,
     ) -> client.rest.RESTResponse:
         """Send a request and return the answer, unread; a refusal, if any, is read and raised."""
@@ -177,6 +205,7 @@ class Connection:
             body=dict(body) if body is not None else None,
             auth_settings=["BearerToken"],
         )
+        timeout = (_CONNECT_SECONDS, seconds)
         with self._reaching():
             answer = self._api.call_api(method, url, complete, sent, _request_timeout=timeout)
             if refusing and answer.status >= http.HTTPStatus.BAD_REQUEST:
@@ -194,14 +223,15 @@ class Connection:
     def _refused(self, status: int, reason: str, body: bytes) -> ApiFailed:
         return ApiFailed(
             f"the cluster's API server refused ({status} {reason})",
-            where=str(self._advice.kubeconfig),
+            where=str(self.advice.kubeconfig),
             seen=_message(body.decode(errors="replace")),
             status=status,
         )
 
     def _unreachable(self, error: Exception, before: BaseException | None) -> ApiFailed:
-        remedy, commands = self._advice.of_silence()
-        return ApiFailed(
+        remedy, commands = self.advice.of_silence()
+        kind = ServerSilent if isinstance(error, ReadTimeoutError | TimeoutError) else ApiFailed
+        return kind(
             "the cluster's API server does not answer",
             where=str(self._api.configuration.host),
             seen=_cause(error, before),
@@ -232,6 +262,32 @@ def _exit_code(path: str, said: str) -> int:
         remedy="see whether the container runs, and has the program",
         status=ended.get("code", 0),
     )
+
+
+def _within(seconds: float, connect: "Callable[[], WSClient]") -> "WSClient":
+    """Return a connection; raises `TimeoutError` where it does not come, for which nobody waits on.
+
+    The library has no end to that: a server answers when the node does for which it asks.
+    """
+    coming: Future[WSClient] = Future()
+
+    def work() -> None:
+        try:
+            coming.set_result(connect())
+        except BaseException as error:  # noqa: BLE001 - raised by who waits for it
+            coming.set_exception(error)
+
+    Thread(target=work, name="connecting", daemon=True).start()
+    try:
+        return coming.result(seconds)
+    except TimeoutError:
+        coming.add_done_callback(_let_go)
+        raise
+
+
+def _let_go(late: "Future[WSClient]") -> None:
+    if not late.exception():
+        late.result().sock.shutdown()
 
 
 def _cause(error: BaseException, before: BaseException | None) -> str:

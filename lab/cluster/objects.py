@@ -10,8 +10,9 @@ from typing import Any, Literal
 class Node:
     """A node: whether its kubelet is Ready, its labels, and its extended resources.
 
-    `heard` is when the kubelet last reported, None before the first time. `capacity` and
-    `allocatable` hold whole numbers by resource name, extended resources only.
+    `heard` is when the kubelet last reported, None before the first time; `lost` says that the
+    cluster does not expect more of it, after 40 seconds or so. `capacity` and `allocatable` hold
+    whole numbers by resource name, extended resources only.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Node:
     capacity: Mapping[str, int]
     allocatable: Mapping[str, int]
     heard: datetime | None
+    lost: bool = False
 
     def heard_since(self, moment: datetime) -> bool:
         """Whether the kubelet has reported after a moment (to the second, as the API has it)."""

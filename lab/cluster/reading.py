@@ -31,6 +31,8 @@ def node(found: Json) -> Node:
         capacity=extended_resources(status.get("capacity", {})),
         allocatable=extended_resources(status.get("allocatable", {})),
         heard=_moment(heard),
+        # The node controller sets it, which has not heard of the kubelet.
+        lost=ready.get("status") == "Unknown",
     )
 
 

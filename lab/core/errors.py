@@ -6,6 +6,8 @@
     │   │   ├── CleanUpFailed              something of the lab is left behind
     │   │   ├── ProcessFailed              a child exited with not 0 (lab.host.processes)
     │   │   ├── ApiFailed                  the API refused, or is away (lab.cluster.connection)
+    │   │   │   ├── ServerSilent           it took a request, said nothing (lab.cluster.connection)
+    │   │   │   └── NodeSilent             a node behind it says nothing (lab.cluster.silence)
     │   │   ├── RecordDamaged              a lab's record cannot be read (lab.cluster.record)
     │   │   └── ExpectationFailed          what a test expects is not so (lab.harness.failure)
     │   ├── UsageError            exit 2   the command line or a file of the user is wrong

@@ -65,7 +65,8 @@ class PluginApi:
 
     Each call is told what it is to be answered with: a class of values, or what reads one. It
     raises `PluginRefused` where the plugin says no, `CheckFailed` where it cannot be asked or makes
-    no sense, `ApiFailed` where the API server cannot be asked, and what `find_pod` raises.
+    no sense, which is `NodeSilent` where it says nothing, `ApiFailed` where the API server cannot
+    be asked, and what `find_pod` raises.
     """
 
     client: Client
@@ -108,8 +109,9 @@ class PluginApi:
         pod = self.find_pod()
         asked = tuple((query or {}).items())
         headers = {_HEADER: self.token}
+        sent = dict(body) if body is not None else None
         status, content = self.client.call_pod(
-            pod, self.port, method, path, asked, dict(body) if body is not None else None, headers
+            pod, self.port, method, path, asked, sent, headers, who="the device plugin"
         )
         if status >= HTTPStatus.BAD_REQUEST:
             raise self._error(pod, status, path, content)

@@ -12,10 +12,11 @@ from typing import Final
 
 import pytest
 
-from lab.cluster import reading
+from lab.cluster import reading, silence
 from lab.cluster.client import Client, connect
 from lab.cluster.connection import ApiFailed
-from tests.unit.stand_ins.api_server import FakeApi, pod
+from lab.cluster.silence import NodeSilent
+from tests.unit.stand_ins.api_server import FakeApi, node, pod
 from tests.unit.stand_ins.kind_program import write_kubeconfig
 
 #: RFC 6455, 1.3.
@@ -37,11 +38,21 @@ def status(**fields: object) -> bytes:
 
 
 @contextmanager
-def container(said: bytes, folder: Path, *, stays: bool = False) -> Iterator[Client]:
-    """Serve a container in which every command ends with these frames, unless it stays."""
+def container(
+    said: bytes, folder: Path, *, stays: bool = False, begins: threading.Event | None = None
+) -> Iterator[Client]:
+    """Serve a container in which every command ends with these frames, unless it stays.
+
+    It begins when `begins` is set, where that is given.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if self.path.startswith("/api/v1/nodes/"):
+                self._answer_with_node()
+                return
+            if begins:
+                begins.wait(60)
             key = self.headers["Sec-WebSocket-Key"].encode()
             self.send_response(101)
             self.send_header("Upgrade", "websocket")
@@ -54,6 +65,13 @@ def container(said: bytes, folder: Path, *, stays: bool = False) -> Iterator[Cli
             if stays:
                 self.rfile.read(1)
             self.close_connection = True
+
+        def _answer_with_node(self) -> None:
+            found = json.dumps(node("t-lab-worker")).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(found)))
+            self.end_headers()
+            self.wfile.write(found)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's
             """Keep the log out of the output of the tests."""
@@ -87,6 +105,21 @@ def test_a_command_that_goes_on_has_no_code(tmp_path: Path) -> None:
     """What it has printed until then is returned."""
     with container(frame(STDOUT, "one\n"), tmp_path, stays=True) as client:
         assert client.execute(POD, ["sleep", "9"], seconds=0.1) == (-1, "one\n")
+
+
+def test_a_command_that_does_not_begin_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server says nothing before the node does; what comes of it later is let go."""
+    monkeypatch.setattr(silence, "SECONDS", 0.2)
+    begins = threading.Event()
+    gone = status(status="Success") + GOODBYE
+    with container(gone, tmp_path, begins=begins) as client:
+        with pytest.raises(NodeSilent) as raised:
+            client.execute(POD, ["true"])
+        assert raised.value.what == "the kubelet of node t-lab-worker does not answer"
+        begins.set()
+        assert client.execute(POD, ["true"]) == (0, "")
 
 
 def test_a_program_that_is_not_there_is_told_in_the_servers_words(tmp_path: Path) -> None:
