@@ -55,6 +55,12 @@ class Baseline:
             frozenset(pod.node for pod in view.plugins.all() if pod.ready and not pod.terminating),
         )
 
+    def lost(self, view: View) -> Iterator[str]:
+        """Yield the nodes that were ready, and whose kubelet does not report any more."""
+        for node in view.nodes.all():
+            if node.lost and node.name in self.nodes and self.nodes[node.name].ready:
+                yield node.name
+
     def differences(self, now: "Baseline") -> Iterator[str]:
         """Yield in words what is not as it was."""
         for name, before in self.nodes.items():

@@ -9,16 +9,17 @@ folder tells of both.
 import logging
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from lab.cluster.connection import ApiFailed
+from lab.cluster.objects import Pod
 from lab.core.clock import Clock, SystemClock
 from lab.core.errors import CleanUpFailed
 from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
-from lab.harness.sight import MET, NotYet, Sight
+from lab.harness.sight import MET, Hopeless, NotYet, Sight
 from lab.harness.view import View, viewing
 from lab.host.processes import pasteable
 from lab.install.status import RunningLab
@@ -129,8 +130,14 @@ def _wait_until_empty(running: RunningLab, namespace: str, view: View) -> None:
     running.client.connection.send("DELETE", pods, body={"gracePeriodSeconds": _GRACE_SECONDS})
 
     def look() -> Sight:
-        left = [pod.name for pod in view.pods.all()]
-        return NotYet(f"still there: {', '.join(left)}") if left else MET
+        left = view.pods.all()
+        # Only its kubelet lets a pod go.
+        lost = [node.name for node in view.nodes.all() if node.lost]
+        seen = ", ".join(_told(pod, lost) for pod in left)
+        if left and all(pod.node in lost for pod in left):
+            advice = running.client.connection.advice
+            return Hopeless(f"still there: {seen}", *advice.of_silent_node(left[0].node))
+        return NotYet(f"still there: {seen}") if left else MET
 
     kubectl = ("kubectl", "--kubeconfig", str(running.folder.kubeconfig))
     view.require(
@@ -142,3 +149,8 @@ def _wait_until_empty(running: RunningLab, namespace: str, view: View) -> None:
         commands=(pasteable((*kubectl, "describe", "pods", "--namespace", namespace)),),
         error=CleanUpFailed,
     )
+
+
+def _told(pod: Pod, lost: Collection[str]) -> str:
+    is_lost = pod.node in lost
+    return f"{pod.name} on {pod.node}, whose kubelet does not report" if is_lost else pod.name

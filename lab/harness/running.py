@@ -14,7 +14,7 @@ from lab.harness.lab import Lab
 from lab.harness.namespace import name_for, opened
 from lab.harness.recording import Case, Recording
 from lab.harness.scenario import Scenario
-from lab.harness.sight import MET, NotYet, Sight
+from lab.harness.sight import MET, Hopeless, NotYet, Sight
 from lab.install.status import RunningLab
 
 _RESTORED_SECONDS: Final = 90.0
@@ -62,16 +62,20 @@ def as_it_was(lab: Lab) -> Iterator[None]:
 
     def look() -> Sight:
         left = [*before.differences(Baseline.of(lab.view))]
+        if lost := [*before.lost(lab.view)]:
+            advice = lab.running.client.connection.advice
+            return Hopeless("\n".join(left), *advice.of_silent_node(lost[0]))
         return NotYet("\n".join(left)) if left else MET
 
     outcome = lab.view.until(look, _RESTORED_SECONDS)
     if not outcome.is_met:
+        own = outcome.sight.commands if isinstance(outcome.sight, Hopeless) else ()
         raise CheckFailed(
-            f"the lab is not as it was before, {_RESTORED_SECONDS:g} s after the test",
+            f"the lab is not as it was before, {outcome.waited:.0f} s after the test",
             where=f"lab {lab.name}",
             seen=outcome.seen,
             remedy="see what the test left behind; bringing the lab up again puts it right",
-            commands=(f"gpulab status --name {lab.name}", f"gpulab up --name {lab.name}"),
+            commands=(*own, f"gpulab status --name {lab.name}", f"gpulab up --name {lab.name}"),
         )
 
 

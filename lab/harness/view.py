@@ -11,7 +11,7 @@ from lab.cluster.informer import Changes, Informer
 from lab.cluster.objects import Event, Node, Pod
 from lab.core.clock import Clock
 from lab.core.errors import Interrupted, LabError, TimedOut
-from lab.harness.sight import Met, NotYet, Sight
+from lab.harness.sight import Hopeless, Met, NotYet, Sight
 from lab.harness.waiting import Waiting
 from lab.install.rollout import NAMESPACE, SELECTOR
 
@@ -84,9 +84,15 @@ class View:
     ) -> None:
         """Wait until it is so; raises the error, `otherwise` with the seconds that it was given."""
         outcome = self.until(look, within)
-        if not outcome.is_met:
-            what = f"{otherwise} within {within:g} s"
-            raise error(what, where=where, seen=outcome.seen, remedy=remedy, commands=commands)
+        match outcome.sight:
+            case NotYet(seen):
+                what = f"{otherwise} within {within:g} s"
+            case Hopeless(seen, own_remedy, own_commands):
+                what = f"{otherwise}; given up after {outcome.waited:.0f} s"
+                remedy, commands = own_remedy or remedy, (*own_commands, *commands)
+            case _:
+                return
+        raise error(what, where=where, seen=seen, remedy=remedy, commands=commands)
 
     def end(self, thread: threading.Thread) -> None:
         """Let all waits of a thread raise `Interrupted`, from the one on that it is in."""

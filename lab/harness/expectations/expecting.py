@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lab.cluster.objects import Event
 from lab.harness.failure import ExpectationFailed
-from lab.harness.sight import Sight
+from lab.harness.sight import Hopeless, Sight
 from lab.harness.view import Outcome, View
 
 
@@ -37,6 +37,7 @@ class Expecting:
     def _require(self, awaited: str, outcome: Outcome, limit: float) -> None:
         if outcome.is_met:
             return
+        own = outcome.sight.commands if isinstance(outcome.sight, Hopeless) else ()
         raise ExpectationFailed(
             awaited,
             subject=self.subject,
@@ -44,5 +45,5 @@ class Expecting:
             waited=outcome.waited,
             limit=limit,
             events=self.about(),
-            commands=self.commands,
+            commands=(*own, *self.commands),
         )

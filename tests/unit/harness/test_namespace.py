@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from lab.cluster.advice import Advice
 from lab.cluster.connection import ApiFailed, Json
 from lab.cluster.record import LabFolder
 from lab.core.errors import CheckFailed, CleanUpFailed, TimedOut
@@ -37,6 +38,7 @@ class Server:
     account: bool = True
     refusal: int = HTTPStatus.NOT_FOUND
     left: list[Json] = field(default_factory=list)
+    advice: Advice | None = None
 
     def create(self, manifest: Json) -> None:
         """Take note of a namespace."""
@@ -77,6 +79,7 @@ def running(
         yield cluster.view
 
     monkeypatch.setattr("lab.harness.namespace.viewing", viewing)
+    server.advice = Advice("t-lab", "kind", tmp_path / "kubeconfig")
     client = SimpleNamespace(connection=server, create=server.create, delete=server.delete)
     own = LabFolder(tmp_path / "t-lab")
     folder = SimpleNamespace(
@@ -161,6 +164,22 @@ def test_pods_that_do_not_go_are_told(running: "RunningLab", cluster: Cluster) -
     assert raised.value.commands == (
         "kubectl --kubeconfig '/my lab/kubeconfig' describe pods --namespace ns",
     )
+
+
+def test_pods_on_a_node_that_is_lost_are_not_waited_for(
+    running: "RunningLab", cluster: Cluster
+) -> None:
+    """Nobody but its kubelet lets them go; one on another node may go yet."""
+    cluster.node("worker", ready=False, lost=True)
+    cluster.node("other")
+    cluster.clock.at(4, lambda: cluster.pods.remove("goes", "ns"))
+    cluster.pod("holder", node="worker")
+    cluster.pod("goes", node="other")
+    with pytest.raises(CleanUpFailed) as raised, opened(running, "ns"):
+        pass
+    assert raised.value.what == "pods of a test did not go; given up after 4 s"
+    assert raised.value.seen == "still there: holder on worker, whose kubelet does not report"
+    assert raised.value.commands[0] == "docker ps --all --filter 'name=^worker$'"
 
 
 def test_a_scenario_whose_namespace_does_not_go_has_failed(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from lab.cluster.connection import Json
+from lab.cluster.silence import NodeSilent
 from lab.core.errors import CheckFailed, TimedOut
 from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
@@ -246,6 +247,34 @@ def test_a_plugin_that_starts_again_is_waited_for_until_it_tells_what_is_open(
     node.cluster.clock.at(3, lambda: setattr(plugin, "open_calls", lambda: [hangs]))
     handle.wait_for_open("Allocate")
     assert node.cluster.clock.now() == 3
+
+
+def test_a_plugin_that_says_nothing_is_given_up(
+    node: Node, handle: NodeHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After half a minute of its silence, however long the wait: as on a node that is paused."""
+
+    def silent() -> None:
+        raise NodeSilent(
+            "the device plugin of node w does not answer",
+            where="pod p",
+            seen=f"nothing for {10 * node.cluster.clock.now():.0f} s",
+            remedy="see whether it runs",
+            commands=("docker ps",),
+            lasting=10 * node.cluster.clock.now(),
+        )
+
+    monkeypatch.setattr(NodeHandle, "_plugin", SimpleNamespace(open_calls=silent))
+    with pytest.raises(TimedOut) as raised:
+        handle.wait_for_open("Allocate", within=60)
+    assert str(raised.value) == (
+        "no Allocate was left open; given up after 3 s\n"
+        "  where: chapter-0 (w)\n"
+        "  seen:  the device plugin of node w does not answer: nothing for 30 s\n"
+        "  next:  see whether it runs\n"
+        "         $ docker ps\n"
+        "         $ gpulab logs w --name gpu-lab"
+    )
 
 
 def test_a_rollout_replaces_the_plugin_of_every_node(node: Node, lab: Lab) -> None:

@@ -3,11 +3,13 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from lab.cluster.advice import Advice
 from lab.core.errors import CheckFailed, Interrupted, TimedOut, UsageError
 from lab.core.fleet import Fleet
 from lab.harness.lab import Lab
@@ -34,7 +36,9 @@ def lab(cluster: Cluster) -> Lab:
     cluster.node()
     a_plugin(cluster)
     record = SimpleNamespace(name="t")
-    found = cast("RunningLab", SimpleNamespace(record=record))
+    connection = SimpleNamespace(advice=Advice("t", "kind", Path("/kubeconfig")))
+    client = SimpleNamespace(connection=connection)
+    found = cast("RunningLab", SimpleNamespace(record=record, client=client))
     return Lab(found, Fleet.default().placed_on(("w",)), "ns", cluster.view)
 
 
@@ -146,6 +150,17 @@ def test_what_was_done_is_undone(lab: Lab, cluster: Cluster) -> None:
         lab.afterwards.once("clear", "w", undo=lambda: undone.append("again"))
     assert undone == ["taint", "clear"]
     assert cluster.clock.now() == 0
+
+
+def test_a_node_that_a_test_has_lost_is_not_waited_for(lab: Lab, cluster: Cluster) -> None:
+    """What was undone has not brought it back; one that was lost before is no matter."""
+    cluster.node("dead", ready=False, lost=True)
+    cluster.clock.at(7, lambda: cluster.node(ready=False, lost=True))
+    with pytest.raises(CheckFailed) as raised, as_it_was(lab):
+        cluster.node(ready=False)
+    assert raised.value.what == "the lab is not as it was before, 7 s after the test"
+    assert raised.value.seen == "w: ready was True, and is False"
+    assert raised.value.commands[0] == "docker ps --all --filter 'name=^w$'"
 
 
 def test_a_lab_that_is_left_as_it_is_is_not_looked_at(lab: Lab, cluster: Cluster) -> None:

@@ -21,12 +21,23 @@ def test_what_is_required_is_waited_for(cluster: Cluster) -> None:
     assert cluster.clock.now() == 2
 
 
-@pytest.mark.parametrize(("sight", "waited"), [(NotYet("nothing"), 1.5), (Hopeless("nothing"), 0)])
+@pytest.mark.parametrize(
+    ("sight", "ended", "advice"),
+    [
+        (NotYet("nothing"), " within 1.5 s", "see why\n"),
+        (Hopeless("nothing"), "; given up after 0 s", "see why\n"),
+        (
+            Hopeless("nothing", "start it", ("docker ps",)),
+            "; given up after 0 s",
+            "start it\n         $ docker ps\n",
+        ),
+    ],
+)
 @pytest.mark.parametrize("kind", [TimedOut, CleanUpFailed])
 def test_what_is_required_and_does_not_come_is_told(
-    cluster: Cluster, kind: type[LabError], sight: Sight, waited: float
+    cluster: Cluster, kind: type[LabError], sight: Sight, ended: str, advice: str
 ) -> None:
-    """With the seconds it was given, what was there instead, and what the caller knows of it."""
+    """With the seconds it was given, what was there instead, and what is known of either."""
     with pytest.raises(kind) as raised:
         cluster.view.require(
             lambda: sight,
@@ -38,13 +49,13 @@ def test_what_is_required_and_does_not_come_is_told(
             error=kind,
         )
     assert str(raised.value) == (
-        "no pod came within 1.5 s\n"
+        f"no pod came{ended}\n"
         "  where: namespace ns\n"
         "  seen:  nothing\n"
-        "  next:  see why\n"
+        f"  next:  {advice}"
         "         $ kubectl get pods"
     )
-    assert cluster.clock.now() == waited
+    assert cluster.clock.now() == (1.5 if isinstance(sight, NotYet) else 0)
 
 
 LOST = ApiFailed("the API server cannot be asked")
