@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from lab.core.clock import SystemClock
-from lab.core.errors import LabError, NotReady
+from lab.core.errors import CheckFailed, LabError, NotReady
 from lab.core.language import Language
 from lab.harness.evidence import Evidence, collect
 from lab.harness.evidence.folder import made_for, unwritable
@@ -104,6 +104,7 @@ class Recording:
         self._evidence: Evidence | None = None
         self._timelines: tuple[JsonValue, ...] = ()
         self._verdict: Verdict | None = None
+        self._first: LabError | None = None
         self._report = ""
 
     @property
@@ -113,7 +114,10 @@ class Recording:
 
     @contextmanager
     def result(self) -> Iterator[None]:
-        """Write the result when the block has ended, be it by an error, which is a failure then."""
+        """Write the result when the block has ended, be it by an error, which is a failure then.
+
+        Of several errors the first one is raised: what could not be undone after it is its note.
+        """
         try:
             yield
         except BaseException as error:
@@ -122,6 +126,9 @@ class Recording:
                 self._fail(str(error))
             with _told_beside(error):
                 self._write()
+            if self._first and isinstance(error, CheckFailed) and error is not self._first:
+                self._first.add_note(str(error))
+                raise self._first from error
             raise
         else:
             self._write()
@@ -134,6 +141,7 @@ class Recording:
         try:
             yield
         except BaseException as error:
+            self._first = error if isinstance(error, LabError) else None
             with _told_beside(error):
                 self.failed(str(error))
             raise

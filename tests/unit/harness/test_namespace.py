@@ -182,6 +182,24 @@ def test_pods_on_a_node_that_is_lost_are_not_waited_for(
     assert raised.value.commands[0] == "docker ps --all --filter 'name=^worker$'"
 
 
+def test_a_scenario_that_fails_and_leaves_pods_has_its_own_error(
+    running: "RunningLab", cluster: Cluster, tmp_path: Path
+) -> None:
+    """What keeps its pods is told beside that, and not in its place."""
+
+    def fails(_: Lab) -> None:
+        """Show that it is so."""
+        cluster.pod("holder")
+        raise CheckFailed("it is not so")
+
+    made = scenario(section="4.1", en="It is so", zh="就是这样", zh_why="就是这样。")(fails)
+    cluster.node()
+    with pytest.raises(CheckFailed) as raised:
+        run(made, running, Case(Run(tmp_path / "results", "r"), "fails"), clock=cluster.clock)
+    first, beside, *_ = str(raised.value).splitlines()
+    assert (first, beside) == ("it is not so", "pods of a test did not go within 90 s")
+
+
 def test_a_scenario_whose_namespace_does_not_go_has_failed(
     running: "RunningLab", cluster: Cluster, tmp_path: Path
 ) -> None:
