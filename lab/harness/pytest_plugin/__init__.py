@@ -5,6 +5,7 @@ wishes      what a test asks of its lab
 fixtures    by which it has one: `gpu_lab`, `lab_namespace`, `lab_kubeconfig`
 hooks       what pytest and pytest-xdist call; with `conclusion`, those of the end
 session     what a process of a run knows
+forks       where processes end that a test has forked
 runs        what of it is on disk, for the next run to tidy up after one that was killed
 clusters, ordering, tested, judging, ending
             what is loaded with the first lab

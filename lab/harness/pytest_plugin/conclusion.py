@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from lab.harness.pytest_plugin.again import again
+from lab.harness.pytest_plugin.forks import end
 from lab.harness.pytest_plugin.session import EVIDENCE, LAB, LabSession
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Conclusion:
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
         """Take down what was made, when workers and fixtures have ended."""
+        if self.labs.is_forked:
+            end("forked by a test")
         try:
             if self.labs.has_begun:
                 self.labs.end_workers()

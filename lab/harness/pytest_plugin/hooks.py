@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from lab.harness.pytest_plugin.conclusion import Conclusion
+from lab.harness.pytest_plugin.forks import end_forked, note_owner
 from lab.harness.pytest_plugin.options import DOCTOR, add_options, described
 from lab.harness.pytest_plugin.session import INPUT, SESSION, LabSession
 from lab.harness.pytest_plugin.wishes import FIXTURE, MARKER, wants_lab, wish_of
@@ -96,6 +97,7 @@ def pytest_xdist_node_collection_finished(node: "Worker", ids: Sequence[str]) ->
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the result of a test be that it has begun, before a mark or a fixture can skip it."""
+    note_owner(item)
     if wants_lab(item):
         from lab.harness.pytest_plugin.judging import begin  # noqa: PLC0415 - see above
 
@@ -119,6 +121,8 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Note what comes of each phase, and keep the evidence of a failure before the teardown."""
+    if item.config.stash[SESSION].wants_labs:
+        end_forked(item)
     if not wants_lab(item):
         return (yield)
     from lab.harness.pytest_plugin.judging import judge, shorten  # noqa: PLC0415 - see above

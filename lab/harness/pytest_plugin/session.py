@@ -5,6 +5,7 @@ tests are. Labs are made by whoever has a test that needs one, and taken down on
 the main process: that one is there even when a worker has crashed.
 """
 
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +43,8 @@ class LabSession:
     #: Whether a test has failed by what keeps all of this process from having labs.
     has_told_why: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
+    #: The process that has announced that tests want labs, 0 before.
+    _announced_by: int = 0
     _held: "list[FileLock]" = field(default_factory=list)
     _lent: ExitStack = field(default_factory=ExitStack)
 
@@ -68,6 +71,16 @@ class LabSession:
         return self.folder.path.exists()
 
     @property
+    def wants_labs(self) -> bool:
+        """Whether tests of this process want labs."""
+        return bool(self._announced_by)
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether a test has forked this process off from one whose tests want labs."""
+        return self.wants_labs and self._announced_by != os.getpid()
+
+    @property
     def has_begun(self) -> bool:
         """Whether this is the main process of a run whose tests want labs."""
         return bool(self._held)
@@ -78,6 +91,7 @@ class LabSession:
         from lab.harness.evidence.folder import require_writable  # noqa: PLC0415 - as above
 
         self.workers = workers
+        self._announced_by = os.getpid()
         self.interruptions.heed()
         try:
             self.folder.make()

@@ -11,6 +11,7 @@ from lab.core.errors import LabError
 from lab.harness.lacking import lacking
 from lab.harness.leasing import SetupFailedBefore
 from lab.harness.namespace import name_for, opened
+from lab.harness.pytest_plugin.forks import end_forked
 from lab.harness.pytest_plugin.options import lab_options
 from lab.harness.pytest_plugin.session import PROPERTY, SESSION, LabSession
 from lab.harness.pytest_plugin.wishes import Wish, wish_of
@@ -71,6 +72,8 @@ def tested(
         with _in_its_own_words(), recording.result(), namespace, as_it_was(lab):
             item.stash[RECORDING] = recording
             yield lab
+            # A fixture that has come after it may have forked at its end.
+            end_forked(item)
             if recording.has_failed:
                 cluster.note_failure()
             if session.leaves(item.session, failed=recording.has_failed, stays=cluster.stays):
