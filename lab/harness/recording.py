@@ -174,7 +174,13 @@ class Recording:
         self._write()
 
     def look(self) -> None:
-        """Note how the test's pods have come to their devices, as long as they are there."""
+        """Note how the test's pods have come to their devices, as long as they are there.
+
+        Where evidence was kept, that is known from there.
+        """
+        if self._evidence:
+            self._timelines = self._evidence.timelines[:_MOST_TIMELINES]
+            return
         running = self.lab.running
         pods = [pod for pod in self.lab.pods() if self.lab.serves(pod)][:_MOST_TIMELINES]
         self._timelines = tuple(

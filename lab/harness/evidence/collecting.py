@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.evidence.redaction import redacted_json
-from lab.harness.evidence.sources import Source, sources
+from lab.harness.evidence.sources import TIMELINES, Source, sources
 from lab.harness.keeping import keep
 from lab.harness.lab import Lab
 
@@ -23,11 +23,15 @@ _MISSING: Final = "missing.txt"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was kept of a test: a folder, its files, and what could not be had, with the reason."""
+    """What was kept of a test: a folder, its files, and what could not be had, with the reason.
+
+    `timelines` are the contents of those files that tell how pods have come to their devices.
+    """
 
     folder: Path
     files: tuple[str, ...]
     missing: tuple[str, ...]
+    timelines: tuple[JsonValue, ...]
 
 
 def collect(  # noqa: PLR0913, PLR0917 - each is a part of what is known
@@ -48,16 +52,14 @@ def collect(  # noqa: PLR0913, PLR0917 - each is a part of what is known
     )
     if output:
         own = (*own, Source(_OUTPUT, lambda: output))
-    written, missing = _write((*own, *sources(lab, since)), folder, secrets)
-    if missing:
-        _write_one(folder / _MISSING, "\n".join(missing))
-    return Evidence(folder, written, missing)
+    kept = _write((*own, *sources(lab, since)), folder, secrets)
+    if kept.missing:
+        _write_one(folder / _MISSING, "\n".join(kept.missing))
+    return kept
 
 
-def _write(
-    found: Iterable[Source], folder: Path, secrets: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    written, missing = [], []
+def _write(found: Iterable[Source], folder: Path, secrets: tuple[str, ...]) -> Evidence:
+    written, missing, timelines = [], [], []
     for source in found:
         try:
             content = source.read()
@@ -65,9 +67,12 @@ def _write(
             told = f"{source.file}: {type(error).__name__}: {error}"
             missing.append(redacted_json(told, secrets))
             continue
-        _write_one(folder / source.file, redacted_json(content, secrets))
+        clean = redacted_json(content, secrets)
+        _write_one(folder / source.file, clean)
         written.append(source.file)
-    return tuple(written), tuple(missing)
+        if source.file.startswith(TIMELINES):
+            timelines.append(clean)
+    return Evidence(folder, tuple(written), tuple(missing), tuple(timelines))
 
 
 def _write_one(file: Path, content: JsonValue) -> None:

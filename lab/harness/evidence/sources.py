@@ -14,6 +14,8 @@ from lab.harness.lab import Lab
 from lab.harness.node import NodeHandle
 from lab.harness.timeline import timeline_of
 
+#: The files with how pods have come to their devices begin so.
+TIMELINES: Final = "timelines/"
 _LOG_LINES: Final = 2000
 #: Who prints without an end of a line has this much of it.
 _LOG_BYTES: Final = 1024**2
@@ -50,7 +52,7 @@ def _of_pod(lab: Lab, pod: Pod) -> Iterator[Source]:
             file = f"pods/{pod.name}.{each.name}.log"
             yield Source(file, partial(_log, lab, pod, each.name))
     if lab.serves(pod):
-        yield Source(f"timelines/{pod.name}.json", lambda: _timeline(lab, pod))
+        yield Source(f"{TIMELINES}{pod.name}.json", lambda: _timeline(lab, pod))
 
 
 def _of_node(node: NodeHandle, since: datetime) -> Iterator[Source]:

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -17,6 +17,9 @@ from lab.harness.lab import Lab
 from lab.harness.recording import Case, Recording
 from lab.harness.results import results_in
 from lab.harness.run import Run
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 TOKEN = "s3cret-of-the-lab"  # noqa: S105 - no one's
 SINCE = datetime(2026, 12, 1, tzinfo=UTC)
@@ -192,6 +195,24 @@ def test_timelines_are_of_the_first_pods_that_ask_for_devices(
         kept.look()
     (found,) = results_in(tmp_path)
     assert found.result.timelines == ("p0", "p2", "p3", "p4", "p5", "p6", "p7", "p8")
+
+
+def test_timelines_of_a_failure_are_gathered_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are the result's, as they were then; asking a node that hangs takes its time."""
+    told: dict[str, JsonValue] = {"pod": "greedy", "steps": [f"it said {TOKEN}"]}
+    found = (Source("timelines/greedy.json", lambda: told),)
+    monkeypatch.setattr(collecting, "sources", lambda lab, since: found)  # noqa: ARG005
+    monkeypatch.setattr(recording, "timeline_of", lambda *_: pytest.fail("asked again"))
+    kept = Recording(Case(Run(tmp_path, "a-run"), "test"), a_lab())
+    with kept.result():
+        kept.failed("it failed")
+        kept.look()
+    (result,) = results_in(tmp_path)
+    clean = {"pod": "greedy", "steps": [f"it said {REMOVED}"]}
+    assert result.result.timelines == (clean,)
+    assert json.loads((result.folder / "timelines" / "greedy.json").read_bytes()) == clean
 
 
 @pytest.mark.usefixtures("gathered")
