@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lab.core.clock import SystemClock
 from lab.core.errors import CheckFailed, LabError, NotReady
 from lab.core.language import Language
-from lab.harness.evidence import Evidence, collect
+from lab.harness.evidence import Evidence, begun, collect
 from lab.harness.evidence.folder import made_for, unwritable
 from lab.harness.evidence.redaction import redacted_json, redacted_text
 from lab.harness.lab import Lab
@@ -163,10 +163,9 @@ class Recording:
         """
         self._fail(report)
         case = self.case
-        self._evidence = collect(
-            self.lab, case.test, report, self._started, case.run.folder, output
-        )
-        return self._evidence
+        self._evidence = kept = begun(case.test, case.run.folder)
+        collect(kept, self.lab, report, self._started, output)
+        return kept
 
     def failed_afterwards(self, report: str) -> None:
         """Write the result again: what the test had beside its lab could not be put away."""
@@ -179,7 +178,7 @@ class Recording:
         Where evidence was kept, that is known from there.
         """
         if self._evidence:
-            self._timelines = self._evidence.timelines[:_MOST_TIMELINES]
+            self._timelines = tuple(self._evidence.timelines[:_MOST_TIMELINES])
             return
         running = self.lab.running
         pods = [pod for pod in self.lab.pods() if self.lab.serves(pod)][:_MOST_TIMELINES]
@@ -210,8 +209,8 @@ class Recording:
             backend=self.lab.running.record.backend,
             kubernetes=self.lab.view.nodes.all()[0].version,
             timelines=tuple(redacted_json(each, secrets) for each in self._timelines),
-            files=kept.files if kept else (),
-            missing=kept.missing if kept else (),
+            files=tuple(kept.files) if kept else (),
+            missing=tuple(kept.missing) if kept else (),
         )
         self.case.write(found, kept)
 

@@ -8,6 +8,6 @@ named       what stands behind such a name in a text
 shapes      what looks like a secret by itself
 """
 
-from lab.harness.evidence.collecting import Evidence, collect
+from lab.harness.evidence.collecting import Evidence, begun, collect
 
-__all__ = ["Evidence", "collect"]
+__all__ = ["Evidence", "begun", "collect"]

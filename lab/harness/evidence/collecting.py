@@ -1,16 +1,17 @@
 """Gathers the evidence of a test that has failed, before its pods and its lab go."""
 
 import shlex
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
 
+from lab.core.errors import Interrupted
 from lab.harness.evidence.folder import made_for, unwritable
-from lab.harness.evidence.redaction import redacted_json
+from lab.harness.evidence.redaction import redacted_json, redacted_text
 from lab.harness.evidence.sources import TIMELINES, Source, sources
 from lab.harness.keeping import keep
 from lab.harness.lab import Lab
@@ -25,54 +26,63 @@ _MISSING: Final = "missing.txt"
 class Evidence:
     """What was kept of a test: a folder, its files, and what could not be had, with the reason.
 
-    `timelines` are the contents of those files that tell how pods have come to their devices.
+    `timelines` are the contents of those files that tell how pods have come to their devices. What
+    is in it grows while it is gathered, so that what was gathered counts when that is broken off.
     """
 
     folder: Path
-    files: tuple[str, ...]
-    missing: tuple[str, ...]
-    timelines: tuple[JsonValue, ...]
+    files: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    timelines: list[JsonValue] = field(default_factory=list)
 
 
-def collect(  # noqa: PLR0913, PLR0917 - each is a part of what is known
-    lab: Lab, test: str, failure: str, since: datetime, root: Path, output: str = ""
-) -> Evidence:
-    """Write what is known of a lab into a folder of the test's own below `root`.
+def begun(test: str, root: Path) -> Evidence:
+    """Return evidence without anything in it, in a folder of the test's own below `root`.
+
+    Raises `NotReady` where the folder cannot be written.
+    """
+    return Evidence(made_for(test, root))
+
+
+def collect(kept: Evidence, lab: Lab, failure: str, since: datetime, output: str = "") -> None:
+    """Write what is known of a lab into the folder.
 
     `failure` is the text of the failure, `since` when the test began, `output` what it has printed,
-    and the programs that it started. What cannot be had is told in
-    `missing`, and does not keep the rest from being written. Raises `NotReady` where the folder
-    cannot be written.
+    and the programs that it started. What cannot be had is told in `missing`, and does not keep the
+    rest from being written; whoever breaks that off is told there, too, and in a note on the error. Raises `NotReady` where the folder cannot be written.
     """
-    folder = made_for(test, root)
     secrets = (lab.running.folder.known_token(),)
     own: tuple[Source, ...] = (
         Source(_FAILURE, lambda: failure),
-        Source(_LOOK, lambda: _commands(lab, folder)),
+        Source(_LOOK, lambda: _commands(lab, kept.folder)),
     )
     if output:
         own = (*own, Source(_OUTPUT, lambda: output))
-    kept = _write((*own, *sources(lab, since)), folder, secrets)
-    if kept.missing:
-        _write_one(folder / _MISSING, "\n".join(kept.missing))
-    return kept
+    try:
+        for source in chain(own, sources(lab, since)):
+            _add(kept, source, secrets)
+    except KeyboardInterrupt as ended:
+        how = ended.what if isinstance(ended, Interrupted) else str(ended) or "Ctrl-C"
+        kept.missing.append(f"whatever else there was: the gathering was broken off: {how}")
+        ended.add_note(f"the evidence in {kept.folder} is not complete: see {_MISSING} there")
+        raise
+    finally:
+        if kept.missing:
+            _write_one(kept.folder / _MISSING, "\n".join(kept.missing))
 
 
-def _write(found: Iterable[Source], folder: Path, secrets: tuple[str, ...]) -> Evidence:
-    written, missing, timelines = [], [], []
-    for source in found:
-        try:
-            content = source.read()
-        except Exception as error:  # noqa: BLE001 - half a cluster is what evidence is for
-            told = f"{source.file}: {type(error).__name__}: {error}"
-            missing.append(redacted_json(told, secrets))
-            continue
-        clean = redacted_json(content, secrets)
-        _write_one(folder / source.file, clean)
-        written.append(source.file)
-        if source.file.startswith(TIMELINES):
-            timelines.append(clean)
-    return Evidence(folder, tuple(written), tuple(missing), tuple(timelines))
+def _add(kept: Evidence, source: Source, secrets: tuple[str, ...]) -> None:
+    try:
+        content = source.read()
+    except Exception as error:  # noqa: BLE001 - half a cluster is what evidence is for
+        told = f"{source.file}: {type(error).__name__}: {error}"
+        kept.missing.append(redacted_text(told, secrets))
+        return
+    clean = redacted_json(content, secrets)
+    _write_one(kept.folder / source.file, clean)
+    kept.files.append(source.file)
+    if source.file.startswith(TIMELINES):
+        kept.timelines.append(clean)
 
 
 def _write_one(file: Path, content: JsonValue) -> None:

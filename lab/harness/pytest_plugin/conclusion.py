@@ -54,7 +54,7 @@ class Conclusion:
         self.labs.interruptions.ignore_again()
 
     def pytest_terminal_summary(self, terminalreporter: "TerminalReporter") -> None:
-        """Say where evidence is, which labs were kept, and what could not be taken down."""
+        """Say where evidence is, and is not whole, and what became of labs."""
         lines = [*self._of_failed(terminalreporter.config), *self._lines()]
         if lines:
             terminalreporter.write_sep("=", "gpu-lab")
@@ -70,6 +70,7 @@ class Conclusion:
             yield f"  $ gpulab report {shlex.quote(str(self.labs.settings.evidence))}"
 
     def _lines(self) -> Generator[str, None, None]:
+        yield from self.labs.broken_off
         for name in self.labs.kept:
             yield f"kept: the lab {name}; to look at it, and to remove it:"
             yield f"  $ gpulab status --name {name}"

@@ -98,6 +98,10 @@ def judge(item: pytest.Item, report: pytest.TestReport) -> None:
             _judge(recording, item, report)
     except LabError as error:
         report.sections.append((_SECTION, str(error)))
+    except KeyboardInterrupt as ended:
+        # Nobody is shown a report that is not made.
+        item.config.stash[SESSION].broken_off += getattr(ended, "__notes__", ())
+        raise
 
 
 def _judge_without_lab(item: pytest.Item, report: pytest.TestReport) -> None:

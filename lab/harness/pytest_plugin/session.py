@@ -40,6 +40,8 @@ class LabSession:
     kept: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    #: What Ctrl-C has left half done, in words.
+    broken_off: list[str] = field(default_factory=list)
     #: Whether a test has failed by what keeps all of this process from having labs.
     has_told_why: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)

@@ -10,7 +10,8 @@ import pytest
 
 from lab.core.errors import Interrupted, NotReady
 from lab.harness import recording
-from lab.harness.evidence import collect, collecting
+from lab.harness.evidence import Evidence, begun, collect, collecting
+from lab.harness.evidence.folder import made_for
 from lab.harness.evidence.named import REMOVED
 from lab.harness.evidence.sources import Source
 from lab.harness.lab import Lab
@@ -43,6 +44,13 @@ def a_lab() -> Lab:
     return cast("Lab", found)
 
 
+def collected(lab: Lab, test: str, failure: str, since: datetime, root: Path) -> Evidence:
+    """Return what is kept of a test."""
+    kept = begun(test, root)
+    collect(kept, lab, failure, since)
+    return kept
+
+
 def failing() -> str:
     """Fail as a node does that has gone."""
     raise OSError(f"connection refused to {TOKEN}")
@@ -62,9 +70,9 @@ def gathered(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("gathered")
 def test_what_can_be_had_is_written(tmp_path: Path) -> None:
     """In a folder with the test's name, the failure first."""
-    kept = collect(a_lab(), "tests/test_x.py::test_y[a b]", "it failed", SINCE, tmp_path)
+    kept = collected(a_lab(), "tests/test_x.py::test_y[a b]", "it failed", SINCE, tmp_path)
     assert kept.folder == tmp_path / "tests-test_x.py-test_y-a-b-9f95caf7"
-    assert kept.files == ("failure.txt", "look.sh", "pods.json", "plugins/w.log")
+    assert kept.files == ["failure.txt", "look.sh", "pods.json", "plugins/w.log"]
     assert (kept.folder / "failure.txt").read_text() == "it failed\n"
 
 
@@ -77,7 +85,7 @@ def test_what_is_no_character_is_written_as_an_escape(
         Source("pods.json", lambda: [{"a": "no \udcff"}]),
     )
     monkeypatch.setattr(collecting, "sources", lambda lab, since: found)  # noqa: ARG005
-    folder = collect(a_lab(), "test", "no \udcff", SINCE, tmp_path).folder
+    folder = collected(a_lab(), "test", "no \udcff", SINCE, tmp_path).folder
     assert (folder / "failure.txt").read_text(encoding="utf-8") == "no \\udcff\n"
     assert (folder / "w.log").read_text(encoding="utf-8") == "no \\udcff\n"
     assert json.loads((folder / "pods.json").read_bytes()) == [{"a": "no \\udcff"}]
@@ -86,29 +94,47 @@ def test_what_is_no_character_is_written_as_an_escape(
 @pytest.mark.usefixtures("gathered")
 def test_what_cannot_be_had_is_told(tmp_path: Path) -> None:
     """And keeps nothing else from being written."""
-    kept = collect(a_lab(), "test", "it failed", SINCE, tmp_path)
-    assert kept.missing == (f"kubelets/w.log: OSError: connection refused to {REMOVED}",)
+    kept = collected(a_lab(), "test", "it failed", SINCE, tmp_path)
+    assert kept.missing == [f"kubelets/w.log: OSError: connection refused to {REMOVED}"]
     assert (kept.folder / "missing.txt").read_text() == f"{kept.missing[0]}\n"
 
 
-def test_an_interruption_is_no_missing_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("ends", "how"),
+    [
+        (Interrupted("interrupted by SIGINT"), "interrupted by SIGINT"),
+        (KeyboardInterrupt("SIGTERM"), "SIGTERM"),
+        (KeyboardInterrupt(), "Ctrl-C"),
+    ],
+)
+def test_evidence_that_is_broken_off_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: BaseException, how: str
 ) -> None:
-    """Who asks for an end gets it."""
+    """Who asks for an end gets it; what was gathered stays, and is told of in the result."""
 
     def interrupted() -> str:
-        raise Interrupted("interrupted by SIGINT")
+        raise ends
 
-    found = (Source("pods.json", interrupted),)
+    found = (Source("pods.json", lambda: "[]"), Source("nodes.json", interrupted))
     monkeypatch.setattr(collecting, "sources", lambda lab, since: found)  # noqa: ARG005
-    with pytest.raises(Interrupted):
-        collect(a_lab(), "test", "it failed", SINCE, tmp_path)
+    kept = Recording(Case(Run(tmp_path, "a-run"), "test"), a_lab())
+    with pytest.raises(type(ends)) as raised, kept.result():
+        kept.failed("it failed")
+    cut = f"whatever else there was: the gathering was broken off: {how}"
+    (result,) = results_in(tmp_path)
+    assert (result.folder / "missing.txt").read_text() == f"{cut}\n"
+    assert (result.folder / "pods.json").read_text() == "[]\n"
+    assert result.result.missing == (cut,)
+    assert result.result.files == ("failure.txt", "look.sh", "pods.json")
+    assert result.result.report == "it failed"
+    told = f"the evidence in {result.folder} is not complete: see missing.txt there"
+    assert raised.value.__notes__ == [told]
 
 
 @pytest.mark.usefixtures("gathered")
 def test_the_labs_own_token_is_nowhere(tmp_path: Path) -> None:
     """Not even where a component has printed it."""
-    kept = collect(a_lab(), "test", f"it failed with {TOKEN}", SINCE, tmp_path)
+    kept = collected(a_lab(), "test", f"it failed with {TOKEN}", SINCE, tmp_path)
     texts = [file.read_text() for file in kept.folder.rglob("*") if file.is_file()]
     assert [text for text in texts if TOKEN in text] == []
     assert f"token {REMOVED} in a log\n" in texts
@@ -218,7 +244,7 @@ def test_timelines_of_a_failure_are_gathered_once(
 @pytest.mark.usefixtures("gathered")
 def test_commands_can_be_pasted(tmp_path: Path) -> None:
     """Also where the state folder has a blank in its name."""
-    look = (collect(a_lab(), "test", "", SINCE, tmp_path).folder / "look.sh").read_text()
+    look = (collected(a_lab(), "test", "", SINCE, tmp_path).folder / "look.sh").read_text()
     assert (
         "kubectl --kubeconfig '/state/my lab/kubeconfig' get pods --output wide --namespace ns\n"
     ) in look
@@ -230,7 +256,7 @@ def test_evidence_of_an_earlier_run_goes(tmp_path: Path) -> None:
     """A folder tells of one failure."""
     (tmp_path / "test").mkdir()
     (tmp_path / "test" / "old.txt").touch()
-    kept = collect(a_lab(), "test", "", SINCE, tmp_path)
+    kept = collected(a_lab(), "test", "", SINCE, tmp_path)
     assert not (kept.folder / "old.txt").exists()
 
 
@@ -239,7 +265,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """With the option that names another one."""
     (tmp_path / "file").touch()
     with pytest.raises(NotReady) as raised:
-        collect(a_lab(), "test", "", SINCE, tmp_path / "file")
+        collected(a_lab(), "test", "", SINCE, tmp_path / "file")
     assert raised.value.what == "the evidence of a failed test cannot be written"
     assert raised.value.commands == (
         "pytest --lab-evidence=/tmp/lab-evidence",

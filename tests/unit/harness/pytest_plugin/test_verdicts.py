@@ -71,6 +71,20 @@ def test_a_result_says_how_the_test_ended(
     assert verdict == "failed" or found["report"] == says
 
 
+def test_evidence_that_ctrl_c_breaks_off_is_told_of_at_the_end(project: Project) -> None:
+    """Its folder says so as well, and stays."""
+    stops = "def look(*_):\n    " + CTRL_C + "\n    return []\n"
+    body = "type(gpu_lab).nodes = look; assert 1 == 2"
+    project.write(test_it=a_test(body, stops))
+    ended = project.run()
+    (folder,) = (project.folder / "lab-evidence").iterdir()
+    cut = "whatever else there was: the gathering was broken off: SIGINT\n"
+    assert (folder / "missing.txt").read_text().endswith(cut)
+    assert (folder / "failure.txt").exists()
+    assert "is not complete: see missing.txt there" in ended.text
+    assert "assert 1 == 2" in str(result(project)["report"])
+
+
 def test_a_test_for_which_no_lab_can_be_made_has_failed(project: Project) -> None:
     """The next one is skipped; neither is left as it was in the run before."""
     project.write(test_it=PASSES.replace("it", "a") + PASSES.replace("it", "b"))
