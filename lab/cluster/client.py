@@ -4,8 +4,10 @@ What it lacks is asked for through its `connection`. Importing this module takes
 `lab.cluster.connection`): import it late.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -25,6 +27,8 @@ _NODES: Final = "/api/v1/nodes"
 _OWNER: Final = "gpu-lab"
 #: A watch is opened anew after this long, so that a lost connection cannot hold a wait for ever.
 _WATCH_SECONDS: Final = 30
+#: The kubelet moves a full log aside (Kubernetes, pkg/kubelet/logs/container_log_manager.go).
+_ROTATED: Final = re.compile(rb"\.log\.\d{8}-\d{6}")
 _PAUSE_SECONDS: Final = 0.2
 
 _Objects = TypeVar("_Objects")
@@ -165,6 +169,15 @@ class Client:
             query.append(("container", container))
         with self._silences.asking("the kubelet", pod) as seconds:
             return self.connection.text(path, query, seconds=seconds)
+
+    def has_rotated(self, pod: Pod, container: str) -> bool:
+        """Whether the log of a container is known to have begun before what is left in one file."""
+        folder = f"{pod.namespace}_{pod.name}_{pod.uid}/{container}"
+        path = f"{_NODES}/{pod.node}/proxy/logs/pods/{folder}/"
+        with self._silences.asking("the kubelet", pod) as seconds:
+            status, listed = self.connection.ask("GET", path, (), None, {}, seconds=seconds)
+        # Who may not look, or where there is nothing to see, knows of none.
+        return status == HTTPStatus.OK and bool(_ROTATED.search(listed))
 
     def execute(
         self, pod: Pod, command: Sequence[str], *, container: str = "", seconds: float = 30

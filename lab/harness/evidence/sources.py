@@ -19,6 +19,8 @@ TIMELINES: Final = "timelines/"
 _LOG_LINES: Final = 2000
 #: Who prints without an end of a line has this much of it.
 _LOG_BYTES: Final = 1024**2
+#: Container runtimes write a longer line in pieces, which the API server counts as lines.
+_CHUNK_BYTES: Final = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,25 @@ def _objects(lab: Lab, path: str) -> JsonValue:
 
 def _log(lab: Lab, pod: Pod, container: str = "") -> str:
     client = lab.running.client
-    return client.logs(pod, tail=_LOG_LINES, most=_LOG_BYTES, container=container)
+    text = client.logs(pod, tail=_LOG_LINES, most=_LOG_BYTES, container=container)
+    chunks = sum(1 + len(line) // _CHUNK_BYTES for line in text.splitlines())
+    if chunks >= _LOG_LINES or client.has_rotated(pod, container or pod.containers[0].name):
+        return without_partial_line(text)
+    return text
+
+
+def without_partial_line(text: str) -> str:
+    """Return what is left of a text that was cut before its beginning, from its first line on.
+
+    Of the line that it begins in, the name of a secret may be what is missing, without which nobody
+    knows that the rest is one.
+    """
+    partial, _, rest = text.partition("\n")
+    left_out = len(partial.encode(errors="replace"))
+    return (
+        f"({left_out} bytes are left out here, the rest of a line, and all that was printed before "
+        f"them)\n{rest}"
+    )
 
 
 def _timeline(lab: Lab, pod: Pod) -> JsonValue:

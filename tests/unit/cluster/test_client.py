@@ -141,6 +141,26 @@ def test_log_can_be_cut_to_its_last_lines(client: Client, api: FakeApi) -> None:
     assert api.requests[-1].query == {"tailLines": "3", "limitBytes": "1024"}
 
 
+@pytest.mark.parametrize(
+    ("listed", "rotated"),
+    [
+        ({}, False),
+        ({"c": '<a href="0.log">0.log</a>'}, False),
+        ({"c": '<a href="0.log">\n<a href="0.log.20261203-120000">'}, True),
+        ({"c": '<a href="0.log">\n<a href="0.log.20261203-120000.gz">'}, True),
+        ({"other": '<a href="0.log.20261203-120000.gz">'}, False),
+    ],
+)
+def test_a_log_that_the_kubelet_has_moved_aside_is_known(
+    client: Client, api: FakeApi, *, listed: dict[str, str], rotated: bool
+) -> None:
+    """By the files beside it, where whoever asks may see them."""
+    folder = "/api/v1/nodes/t-lab-worker/proxy/logs/pods/kube-system_plugin-1_"
+    api.objects |= {f"{folder}/{name}/": {"files": text} for name, text in listed.items()}
+    api.pods = [pod("plugin-1", "t-lab-worker")]
+    assert client.has_rotated(client.pods()[0], "c") == rotated
+
+
 @pytest.mark.parametrize("cut", [False, True])
 def test_changes_end_with_their_time(client: Client, api: FakeApi, *, cut: bool) -> None:
     """Also where every watch breaks off; and there is a first look at once."""

@@ -1,10 +1,11 @@
 """What is kept of a test that has failed: all that can be had, and no secret."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -13,14 +14,17 @@ from lab.harness import recording
 from lab.harness.evidence import Evidence, begun, collect, collecting
 from lab.harness.evidence.folder import made_for
 from lab.harness.evidence.named import REMOVED
-from lab.harness.evidence.sources import Source
+from lab.harness.evidence.sources import Source, sources
 from lab.harness.lab import Lab
 from lab.harness.recording import Case, Recording
 from lab.harness.results import results_in
 from lab.harness.run import Run
+from tests.unit.harness.cluster import a_pod, running
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
+
+    from lab.cluster.objects import Pod
 
 TOKEN = "s3cret-of-the-lab"  # noqa: S105 - no one's
 SINCE = datetime(2026, 12, 1, tzinfo=UTC)
@@ -129,6 +133,44 @@ def test_evidence_that_is_broken_off_says_so(
     assert result.result.report == "it failed"
     told = f"the evidence in {result.folder} is not complete: see missing.txt there"
     assert raised.value.__notes__ == [told]
+
+
+CUT = "(15 bytes are left out here, the rest of a line, and all that was printed before them)\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "rotated", "kept"),
+    [
+        ("SWORD=hunter-22\nnext\n", False, "SWORD=hunter-22\nnext\n"),
+        ("SWORD=hunter-22\nnext\n", True, f"{CUT}next\n"),
+        ("SWORD=hunter-22", True, CUT),
+        ("SWORD=hunter-22\n" + "next\n" * 1999, False, CUT + "next\n" * 1999),
+        (
+            "SWORD=hunter-22\n" + f"{'x' * 16384}\n" * 1000,
+            False,
+            CUT + f"{'x' * 16384}\n" * 1000,
+        ),
+        ("SWORD=hunter-22\n" + "next\n" * 1998, False, "SWORD=hunter-22\n" + "next\n" * 1998),
+    ],
+    ids=["whole", "rotated", "rotated-within-a-line", "tail", "tail-of-long-lines", "not-quite"],
+)
+def test_a_log_that_was_cut_begins_with_a_whole_line(log: str, rotated: bool, kept: str) -> None:  # noqa: FBT001 - a parameter
+    """Whose secret the rest of a line is, nobody can tell; how much went is said."""
+    lab: Any = a_lab()
+    asked: list[object] = []
+
+    def has_rotated(pod: "Pod", container: str) -> bool:
+        asked.append((pod.name, container))
+        return rotated
+
+    client = SimpleNamespace(logs=lambda *_, **__: log, has_rotated=has_rotated)
+    pod = replace(a_pod("plugin"), node="w", containers=(running("device-plugin"),))
+    lab.running.client = client
+    lab.view.plugins = SimpleNamespace(all=lambda: (pod,))
+    lab.pods = lab.nodes = lambda *_: ()
+    (source,) = (each for each in sources(lab, SINCE) if each.file == "plugins/w.log")
+    assert source.read() == kept
+    assert asked in ([], [("plugin", "device-plugin")])
 
 
 @pytest.mark.usefixtures("gathered")
