@@ -69,7 +69,9 @@ class DeviceExpectation:
                 elif shared := [each for each in mine if each in theirs]:
                     return Hopeless(f"{other.name} sees {_listed(shared)}, too")
                 elif other.requests and _is_to_start(other):
-                    unknown = NotYet(f"{other.name}: {told(other)}")
+                    unknown = NotYet(
+                        f"what its neighbour {other.name} sees is not known yet: {told(other)}"
+                    )
             return unknown or MET
 
         return self._until("sees only its devices", look, within)

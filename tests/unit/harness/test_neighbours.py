@@ -12,13 +12,15 @@ from tests.unit.harness.conftest import ExpectPod, Inside
 RUNS: dict[str, Any] = {"phase": "Running", "node": "w", "containers": (running(),)}
 SEES_1 = {"GPULAB_VISIBLE_DEVICES": "GPU-1"}
 WAITS = Container("main", "waiting", reason="ContainerCreating")
+CRASHES = Container("main", "waiting", reason="CrashLoopBackOff", message="back-off 40s")
 
 
 @pytest.mark.parametrize(
     ("containers", "told"),
     [
-        ((), "q: Pending, on w"),
-        ((WAITS,), "q: Pending, on w, container main waits: ContainerCreating"),
+        ((), "Pending, on w"),
+        ((WAITS,), "Pending, on w, container main waits: ContainerCreating"),
+        ((CRASHES,), "Pending, on w, container main waits: CrashLoopBackOff: back-off 40s"),
     ],
 )
 def test_a_neighbour_that_has_not_started_yet_is_waited_for(
@@ -34,7 +36,7 @@ def test_a_neighbour_that_has_not_started_yet_is_waited_for(
     inside.environment = {"p": SEES_1, "q": SEES_1}
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod("p").sees_only_its_devices(within=1)
-    assert raised.value.seen == told
+    assert raised.value.seen == f"what its neighbour q sees is not known yet: {told}"
     cluster.clock.at(3, lambda: cluster.pod("q", **RUNS))
     with pytest.raises(ExpectationFailed) as raised:
         expect_pod("p").sees_only_its_devices()
