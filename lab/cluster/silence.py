@@ -58,7 +58,8 @@ class Silences:
         except ServerSilent as silent:
             state = self._state(pod.node)
             lasting = time.monotonic() - self._since.setdefault(pod.node, begun)
-            raise self._error(who, pod, state, lasting) from silent
+            # Whoever reads where it comes from is not to be told of the API server.
+            raise self._error(who, pod, state, lasting) from silent.__cause__
         except ApiFailed:
             self._since.pop(pod.node, None)
             raise

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from urllib3.exceptions import ReadTimeoutError
 
 from lab.cluster import reading, silence
 from lab.cluster.advice import Advice
@@ -42,6 +43,7 @@ def test_a_plugin_that_says_nothing_is_told_with_its_node(client: Client, tmp_pa
     plugin = PluginApi(client, lambda: POD, 9441, "token", "t-lab")
     with pytest.raises(NodeSilent) as raised:
         plugin.get("/v1/node", Facts)
+    assert isinstance(raised.value.__cause__, ReadTimeoutError)
     assert str(raised.value) == (
         "the device plugin of node t-lab-worker does not answer\n"
         "  where: pod plugin-1 (Running)\n"
