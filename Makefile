@@ -66,9 +66,11 @@ kind: $(DEV) ## Run the tests on real kind clusters (GPULAB_REQUIRE=kind: no ski
 
 # Groups are made, and put in their order, by tests/e2e itself.
 SIDE_BY_SIDE := --dist loadgroup --no-loadscope-reorder
+# On a lab or a cluster that is there, of which there is one: LABS= ARGS="--lab-use NAME".
+LABS := -n 3 --lab-clusters 3
 .PHONY: e2e
 e2e: $(DEV) ## Run every scenario on real kind clusters
-	$(BIN)/pytest tests/e2e -n 3 --lab-clusters 3 $(SIDE_BY_SIDE) $(ARGS)
+	$(BIN)/pytest tests/e2e $(LABS) $(SIDE_BY_SIDE) $(ARGS)
 
 .PHONY: check-kubelet
 check-kubelet: $(DEV) ## Compare the device manager with Kubernetes' own (Linux, Go or PyPI's)

@@ -49,7 +49,8 @@ def collect(kept: Evidence, lab: Lab, failure: str, since: datetime, output: str
 
     `failure` is the text of the failure, `since` when the test began, `output` what it has printed,
     and the programs that it started. What cannot be had is told in `missing`, and does not keep the
-    rest from being written; whoever breaks that off is told there, too, and in a note on the error. Raises `NotReady` where the folder cannot be written.
+    rest from being written; whoever breaks that off is told there, too, and in a note on the error.
+    Raises `NotReady` where the folder cannot be written.
     """
     secrets = (lab.running.folder.known_token(),)
     own: tuple[Source, ...] = (

@@ -12,7 +12,6 @@ import pytest
 from lab.core.errors import Interrupted, NotReady
 from lab.harness import recording
 from lab.harness.evidence import Evidence, begun, collect, collecting
-from lab.harness.evidence.folder import made_for
 from lab.harness.evidence.named import REMOVED
 from lab.harness.evidence.sources import Source, sources
 from lab.harness.lab import Lab

@@ -17,7 +17,6 @@ from lab.core.errors import CheckFailed
 from lab.core.fleet import Fleet, Pool
 from lab.harness import recording
 from lab.harness.evidence import Evidence
-from lab.harness.evidence.folder import made_for
 from lab.harness.failure import ExpectationFailed
 from lab.harness.lab import Lab
 from lab.harness.recording import Case
@@ -178,11 +177,11 @@ def test_what_failed_is_looked_at_before_it_is_undone_and_undone_before_the_pods
 ) -> None:
     """Evidence is of the lab as it failed, and a kubelet that does not run ends no pods."""
 
-    def collected(*_: object) -> Evidence:
+    def collect(kept: Evidence, *_: object) -> None:
         server.asked.append("evidence")
-        return Evidence(made_for("breaks", tmp_path), (), ())
+        kept.timelines.append({"pod": "holder"})
 
-    monkeypatch.setattr(recording, "collect", collected)
+    monkeypatch.setattr(recording, "collect", collect)
     with pytest.raises(CheckFailed):
         run(breaks, on_it, Case(Run(tmp_path, "run"), "breaks"), clock=cluster.clock)
     done = ["create Namespace", "create Pod", "evidence", "undone", "delete Namespace"]
