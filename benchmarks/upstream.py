@@ -13,10 +13,11 @@ from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
+from lab.images.compiler import Compiler
 from lab.images.node import versions
-from lab.images.node.programs import SOURCES, Compiler
-from lab.images.node.toolchain import find_go
+from lab.images.node.programs import SOURCES
 from lab.images.store import Making, Part, Store
+from lab.images.toolchain import find_go
 
 SAMPLE: Final = "sample-device-plugin"
 STUB: Final = "stub"

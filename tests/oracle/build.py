@@ -9,9 +9,9 @@ from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.folders import Folders
 from lab.host.processes import Processes
-from lab.images.node.programs import Compiler
-from lab.images.node.toolchain import find_go
+from lab.images.compiler import Compiler
 from lab.images.store import Part, Store
+from lab.images.toolchain import find_go
 
 NAME: Final = "kubelet-oracle"
 _SOURCES: Final = Path(__file__).parent / "go"

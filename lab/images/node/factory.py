@@ -23,11 +23,12 @@ from lab.host.folders import Folders
 from lab.host.processes import Processes, pasteable
 from lab.host.side_by_side import side_by_side
 from lab.images.archive import ImageContent, write_archive
+from lab.images.compiler import Compiler
 from lab.images.debian import layer_in, require_mmdebstrap
 from lab.images.node import preloaded, programs, system, versions
 from lab.images.node.adaptation import Adaptations
-from lab.images.node.toolchain import Go, find_go
 from lab.images.store import UNFINISHED, Part, Store, digest_of
+from lab.images.toolchain import Go, find_go
 
 #: For messages that offer a build.
 ESTIMATED_TIME: Final = "about 25 minutes on 2 cores"
@@ -61,7 +62,7 @@ class Recipe:
     layers: tuple[Part, ...]
 
     @classmethod
-    def of(cls, adaptations: Adaptations, compiler: programs.Compiler) -> "Recipe":
+    def of(cls, adaptations: Adaptations, compiler: Compiler) -> "Recipe":
         """Lay out the parts. Runs nothing."""
         kubernetes = programs.kubernetes_part(compiler)
         containerd = programs.containerd_part(compiler)
@@ -116,7 +117,7 @@ def build_node_image(processes: Processes, folders: Folders, progress: Progress)
 
 
 def _recipe(engine: Engine, go: Callable[[], Go]) -> Recipe:
-    return Recipe.of(Adaptations.of(engine), programs.Compiler(go))
+    return Recipe.of(Adaptations.of(engine), Compiler(go))
 
 
 def _no_go() -> Go:

