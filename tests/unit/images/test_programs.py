@@ -81,7 +81,9 @@ def test_failure_keeps_the_words_of_go(
 ) -> None:
     """A module proxy that does not answer is told in Go's words."""
     machine.environment.setenv("GO_FAILS", "dial tcp: lookup modules.example: no such host")
-    with pytest.raises(NotReady, match=r"Go 1\.26\.8 could not do what the build asks of it") as raised:
+    with pytest.raises(
+        NotReady, match=r"Go 1\.26\.8 could not do what the build asks of it"
+    ) as raised:
         programs.pause_part(compiler).make(making)
     assert raised.value.seen == "dial tcp: lookup modules.example: no such host"
     assert "Go module proxy" in raised.value.remedy
