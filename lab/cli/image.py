@@ -65,8 +65,9 @@ def build_plugin(output: str) -> None:
 def build_operator(output: str) -> None:
     """Build NVIDIA's GPU operator from source, with its validator, its chart, and helm.
 
-    The first build takes about 12 minutes on 2 cores and 4 GiB of disk; it needs a Go module
-    proxy and a Debian mirror. A build that was stopped goes on where it was.
+    Of what the operator deploys, the validator alone is there: no other operand is to be had as a
+    Go module. The first build takes about 12 minutes on 2 cores; it needs a Go module proxy and a
+    Debian mirror. A build that was stopped goes on where it was.
     """
     from lab.cli.site import this_site
     from lab.images.operator import build_operator
@@ -83,10 +84,14 @@ def build_operator(output: str) -> None:
         }
         click.echo(json.dumps(facts, indent=2))
         return
-    click.echo(f"GPU operator {built.release}")
-    click.echo(f"helm:   {built.helm}")
-    click.echo(f"chart:  {built.chart}")
-    click.echo(f"images: {built.archive}")
+    click.echo(f"GPU operator {built.release}, its chart in {built.chart}")
+    archive, helm, chart = map(shlex.quote, map(str, (built.archive, built.helm, built.chart)))
+    click.echo("\nNext, for each node of a lab, and then once:")
+    click.echo(f"  docker exec -i NODE ctr --namespace k8s.io images import - < {archive}")
+    click.echo(
+        f"  {helm} install gpu-operator {chart} --namespace gpu-operator --create-namespace \\"
+    )
+    click.echo("    --set nfd.enabled=false --set driver.enabled=false --set toolkit.enabled=false")
 
 
 def _facts(built: "NodeImage") -> dict[str, str | int]:
