@@ -80,9 +80,10 @@ def _log(lab: Lab, pod: Pod, container: str = "") -> str:
     client = lab.running.client
     text = client.logs(pod, tail=_LOG_LINES, most=_LOG_BYTES, container=container)
     chunks = sum(1 + len(line) // _CHUNK_BYTES for line in text.splitlines())
-    if chunks >= _LOG_LINES or client.has_rotated(pod, container or pod.containers[0].name):
-        return without_partial_line(text)
-    return text
+    # The kubelet's status may be a moment behind what it serves.
+    name = container or next((each.name for each in pod.containers), "")
+    was_cut = chunks >= _LOG_LINES or (name and client.has_rotated(pod, name))
+    return without_partial_line(text) if was_cut else text
 
 
 def without_partial_line(text: str) -> str:

@@ -39,7 +39,6 @@ REASONS: Final = {
     ("makers.py", "time.sleep"): "waits for a process that was killed while it made a lab",
     ("pytest_plugin/ending.py", "time.monotonic"): "waits for another process to end",
     ("pytest_plugin/hooks.py", "subprocess"): "pytest's process has `gpulab doctor` run",
-    ("series.py", "time.monotonic"): "tells a person how long a scenario took",
     ("series.py", "time.sleep"): "asks a server again that does not answer: no clock is to be had",
 }
 
