@@ -10,7 +10,7 @@ from lab.core.errors import CheckFailed, NotReady
 from lab.host.processes import pasteable
 
 if TYPE_CHECKING:
-    from lab.cli.run import Asked
+    from lab.cli.asked import Asked
     from lab.core.fleet import Fleet
     from lab.harness.series import Series
 

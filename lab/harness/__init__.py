@@ -16,8 +16,9 @@ from lab.harness.scenario import Scenario, scenario
 
 if TYPE_CHECKING:
     from lab.harness.failure import ExpectationFailed
-    from lab.harness.lab import Lab, Submitted
+    from lab.harness.lab import Lab
     from lab.harness.node import NodeHandle
+    from lab.harness.submitting import Submitted
     from lab.harness.workloads import container, deployment, pod
 
 __all__ = [
@@ -36,7 +37,7 @@ _MODULES: Final = {
     "ExpectationFailed": "failure",
     "Lab": "lab",
     "NodeHandle": "node",
-    "Submitted": "lab",
+    "Submitted": "submitting",
     "container": "workloads",
     "deployment": "workloads",
     "pod": "workloads",

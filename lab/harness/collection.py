@@ -6,12 +6,11 @@ import pkgutil
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from importlib import resources
-from pathlib import Path
 from typing import Final
 
 from lab.core.errors import UsageError
-from lab.core.fleet import Fleet, load_fleet
+from lab.core.fleet import Fleet
+from lab.harness.fleets import fleet_named
 from lab.harness.scenario import Scenario
 
 #: The package of the scenarios, which knows the harness and not the other way round.
@@ -59,19 +58,6 @@ def chosen(
 def fleet_of(scenario: Scenario) -> Fleet:
     """Return the fleet that a scenario needs; raises `FleetError` where the file is wrong."""
     return fleet_named(scenario.fleet)
-
-
-def fleet_named(name: str) -> Fleet:
-    """Return the fleet of this name in scenarios/fleets; raises `FleetError` as above."""
-    file = resources.files(_PACKAGE).joinpath("fleets", f"{name}.yaml")
-    with resources.as_file(file) as path:
-        return load_fleet(Path(path))
-
-
-def fleet_names() -> tuple[str, ...]:
-    """Return the names of the fleets in scenarios/fleets."""
-    files = resources.files(_PACKAGE).joinpath("fleets").iterdir()
-    return tuple(sorted(each.name.removesuffix(".yaml") for each in files))
 
 
 def _in(module: str) -> Scenario:

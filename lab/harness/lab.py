@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, overload
 
@@ -14,16 +13,16 @@ from lab.core.errors import UsageError
 from lab.core.fleet import Fleet
 from lab.core.progress import Silence
 from lab.harness.afterwards import Afterwards
-from lab.harness.collection import fleet_named
 from lab.harness.expectations.expecting import Expecting
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
 from lab.harness.expectations.replicas import ReplicasExpectation
+from lab.harness.fleets import fleet_named
 from lab.harness.machine import only_resource
 from lab.harness.node import NodeHandle
 from lab.harness.policies import Policies
 from lab.harness.scheduler import wait_until_seen
-from lab.harness.submitting import of_test, take_away
+from lab.harness.submitting import Submitted, of_test, take_away
 from lab.harness.view import View
 from lab.host.processes import pasteable
 from lab.install.deployment import DAEMON_SET_PATH
@@ -34,16 +33,6 @@ from lab.install.status import RunningLab
 _NODE_EVENTS: Final = "/api/v1/namespaces/default/events"
 _TELLS_HEALTH: Final = (1, 36)
 _KEEPS_RIVALS: Final = (1, 37)
-
-
-@dataclass(frozen=True)
-class Submitted:
-    """An object that a test has made, by which it can be named; `namespace` is "" for none."""
-
-    kind: str
-    namespace: str
-    name: str
-    manifest: Json
 
 
 class Lab(Policies):

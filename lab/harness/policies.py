@@ -10,7 +10,7 @@ from lab.harness.sight import MET, NotYet, Sight
 from lab.harness.view import View
 
 if TYPE_CHECKING:
-    from lab.harness.lab import Submitted
+    from lab.harness.submitting import Submitted
     from lab.harness.workloads import Manifest
     from lab.install.status import RunningLab
 

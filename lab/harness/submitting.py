@@ -1,5 +1,6 @@
 """What a test makes in the cluster: in its own namespace, or for as long as the test lasts."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fake_plugin.shortening import cut
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
 
 _GONE_SECONDS: Final = 60.0
 _SHOWN_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """An object that a test has made, by which it can be named; `namespace` is "" for none."""
+
+    kind: str
+    namespace: str
+    name: str
+    manifest: Json
 
 
 def of_test(manifest: Json, namespace: str, kinds: "Kinds") -> Json:

@@ -108,7 +108,7 @@ class Settings:
         said = {option.flag: value for option, value in _said(config, os.environ)}
         folder = config.invocation_params.dir
         kubeconfig = said["--lab-kubeconfig"]
-        settings = cls(
+        return cls(
             backend=cast("Backend", said["--lab-backend"]),
             kubeconfig=folder / kubeconfig if kubeconfig else None,
             context=said["--lab-context"] or None,
@@ -121,9 +121,6 @@ class Settings:
             evidence=folder / said["--lab-evidence"],
             called={each.flag.removeprefix("--lab-"): _called(each, config) for each in OPTIONS},
         )
-        if lab_options(config):
-            _refuse_contradictions(settings)
-        return settings
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -182,14 +179,3 @@ def _number(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise pytest.UsageError(f"--lab-clusters {text}: a number of clusters is 1 or more")
     return int(text)
-
-
-def _refuse_contradictions(settings: Settings) -> None:
-    # Loaded where somebody says something: this is in every project that has gpu-lab installed.
-    from lab.core.errors import UsageError  # noqa: PLC0415 - see above
-    from lab.harness.pytest_plugin.ordering import order_of  # noqa: PLC0415 - see above
-
-    try:
-        order_of(settings)
-    except UsageError as error:
-        raise pytest.UsageError(str(error)) from error

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from lab.harness.pytest_plugin.options import Settings
+from lab.harness.pytest_plugin.options import Settings, lab_options
 from lab.harness.pytest_plugin.signals import Interruptions
 from lab.harness.run import new_name
 
@@ -53,7 +53,7 @@ class LabSession:
     @classmethod
     def of(cls, config: pytest.Config) -> "LabSession":
         """Return what a process starts with; raises `pytest.UsageError`."""
-        settings = Settings.of(config)
+        settings = settings_of(config)
         given = getattr(config, "workerinput", None)
         if given is None:
             return cls(settings, new_name("pytest"), is_main=True)
@@ -171,3 +171,21 @@ PROPERTY: Final = "gpu_lab."
 LAB: Final = f"{PROPERTY}lab"
 EVIDENCE: Final = f"{PROPERTY}evidence"
 SESSION: Final = pytest.StashKey[LabSession]()
+
+
+def settings_of(config: pytest.Config) -> Settings:
+    """Return what options and environment say; raises `pytest.UsageError`, also where it cannot be.
+
+    What contradicts what is only looked at where somebody says something.
+    """
+    settings = Settings.of(config)
+    if not lab_options(config):
+        return settings
+    from lab.core.errors import UsageError  # noqa: PLC0415 - as above
+    from lab.harness.pytest_plugin.ordering import order_of  # noqa: PLC0415 - as above
+
+    try:
+        order_of(settings)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error
+    return settings

@@ -111,7 +111,7 @@ def _names(
 def _fleet(item: pytest.Item, said: Mapping[str, object]) -> "Fleet":
     from lab.core.errors import LabError  # noqa: PLC0415 - as above
     from lab.core.fleet import Fleet, load_fleet  # noqa: PLC0415 - as above
-    from lab.harness.collection import fleet_named, fleet_names  # noqa: PLC0415 - as above
+    from lab.harness.fleets import fleet_named, fleet_names  # noqa: PLC0415 - as above
 
     match said.get("fleet"):
         case None:

@@ -18,13 +18,14 @@ from lab.harness import workloads
 from lab.harness.expectations.nodes import NodeExpectation
 from lab.harness.expectations.pods import PodExpectation
 from lab.harness.expectations.replicas import ReplicasExpectation
-from lab.harness.lab import Lab, Submitted
+from lab.harness.lab import Lab
 from lab.harness.node import NodeHandle
 from lab.harness.pytest_plugin import fixtures
 from lab.harness.pytest_plugin.options import DOCTOR, OPTIONS
 from lab.harness.pytest_plugin.wishes import MARKER
 from lab.harness.reference.spelling import first_line, in_cell, spelled
 from lab.harness.scenario import scenario
+from lab.harness.submitting import Submitted
 
 _INTRODUCTION: Final = (
     "# What tests are written with\n\n"

@@ -8,7 +8,8 @@ import pytest
 from lab.core.fleet import Fleet
 from lab.harness.expectations.replicas import ReplicasExpectation
 from lab.harness.failure import ExpectationFailed
-from lab.harness.lab import Lab, Submitted
+from lab.harness.lab import Lab
+from lab.harness.submitting import Submitted
 from tests.unit.harness.cluster import NAMESPACE, Cluster, running
 
 if TYPE_CHECKING:

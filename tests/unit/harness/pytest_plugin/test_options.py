@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from lab.harness.pytest_plugin.options import OPTIONS, Settings, described, lab_options
+from lab.harness.pytest_plugin.session import settings_of
 
 
 def config(**given: str) -> pytest.Config:
@@ -74,7 +75,7 @@ def test_options_of_two_clusters_are_refused(
 ) -> None:
     """Before any test is collected, by the names of both."""
     with pytest.raises(pytest.UsageError) as raised:
-        Settings.of(config(**given))
+        settings_of(config(**given))
     assert str(raised.value) == (
         f"{of_kind}: for a cluster of kind, and {of_existing} for one that is there already\n"
         "  next:  leave out the one or the other"
@@ -85,7 +86,7 @@ def test_options_of_two_clusters_are_refused(
 def test_a_lab_that_is_up_is_made_of_nothing(option: str) -> None:
     """What is asked for would be left out."""
     with pytest.raises(pytest.UsageError) as raised:
-        Settings.of(config(lab_use="a", **{f"lab_{option}": "b"}))
+        settings_of(config(lab_use="a", **{f"lab_{option}": "b"}))
     assert str(raised.value) == (
         f"--lab-{option.replace('_', '-')}: for a lab that is made for the run, and --lab-use a "
         "names one that is up already\n"
@@ -104,13 +105,13 @@ def test_a_lab_that_is_up_is_made_of_nothing(option: str) -> None:
 def test_one_lab_that_is_there_is_not_several(given: dict[str, str], one: str) -> None:
     """Tests would take turns on it, and whoever has asked for two would wait for nothing."""
     with pytest.raises(pytest.UsageError) as raised:
-        Settings.of(config(lab_clusters="2", **given))
+        settings_of(config(lab_clusters="2", **given))
     assert str(raised.value) == (
         f"--lab-clusters 2: for clusters that are made for the run, and {one} for one that is "
         "there already\n"
         "  next:  leave out the one or the other"
     )
-    assert Settings.of(config(lab_clusters="1", **given)).clusters == 1
+    assert settings_of(config(lab_clusters="1", **given)).clusters == 1
 
 
 @pytest.mark.parametrize("number", ["0", "two"])
@@ -132,9 +133,9 @@ def test_a_variable_that_contradicts_an_option_is_named(monkeypatch: pytest.Monk
     """Whoever looks at the command line alone finds nothing wrong."""
     monkeypatch.setenv("GPULAB_LAB_NODES", "a")
     with pytest.raises(pytest.UsageError, match="of kind, and GPULAB_LAB_NODES for one"):
-        Settings.of(config(lab_backend="kind"))
+        settings_of(config(lab_backend="kind"))
 
 
 def test_options_that_a_fixture_may_complete_are_taken() -> None:
     """It is known with the first lab whether there is a kubeconfig that they go with."""
-    assert Settings.of(config(lab_context="a", lab_nodes="b")).context == "a"
+    assert settings_of(config(lab_context="a", lab_nodes="b")).context == "a"

@@ -144,7 +144,7 @@ def test_what_was_expected_in_vain_is_shown_at_the_users_own_lines(project: Proj
     )
     caught = "except AssertionError:\n        "
     body = f"try:\n        {first}\n    {caught}try:\n            {second}\n        {caught}    "
-    project.write(test_it=a_test(f"{body}assert 1 == 2", "from lab.harness.lab import Submitted"))
+    project.write(test_it=a_test(f"{body}assert 1 == 2", "from lab.harness import Submitted"))
     project.run()
     report = str(result(project)["report"])
     assert "pod p: expected: is running and ready; not within 0 s" in report
