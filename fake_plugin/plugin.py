@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from fake_plugin import events
 from fake_plugin.config import Config
 from fake_plugin.faults.book import FaultBook
-from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.board import Ignores, usual
 from fake_plugin.hardware.health_checks import VARIABLES, HealthChecks
 from fake_plugin.hardware.script import Script
 from fake_plugin.log import say
+from fake_plugin.plan import Plan
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.resources.turns import turns
 from fake_plugin.serving.interceptor import Switchboard

@@ -10,9 +10,9 @@ from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from fake_plugin.control.refusal import Refusal
+from fake_plugin.device import Device
 from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.hardware.card import Card
-from fake_plugin.resources.device import Device
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.resources.resource import Resource
 from fake_plugin.shortening import cut, few

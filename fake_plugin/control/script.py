@@ -7,8 +7,8 @@ from fake_plugin.control.body import Body
 from fake_plugin.control.exchange import Json
 from fake_plugin.control.node import Node
 from fake_plugin.control.refusal import Refusal
-from fake_plugin.fleet.plan import Flap
 from fake_plugin.fleet.script import read_flap, require_fit
+from fake_plugin.plan import Flap
 from fake_plugin.resources.turns import turns
 
 #: What one node may have to come, with what its fleet has.

@@ -10,11 +10,11 @@ from fake_plugin.control.exchange import Answer, Json, line
 from fake_plugin.control.faults import duration
 from fake_plugin.control.names import unplugged
 from fake_plugin.control.node import Node
-from fake_plugin.fleet.plan import Plan
+from fake_plugin.device import Device
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.script import Turn
 from fake_plugin.log import milliseconds_since_start
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Plan
 from fake_plugin.resources.resource import Resource
 from fake_plugin.shortening import few
 

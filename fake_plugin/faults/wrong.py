@@ -20,8 +20,8 @@ from fake_plugin.api.deviceplugin_pb2 import (
     PreferredAllocationRequest,
     PreferredAllocationResponse,
 )
+from fake_plugin.device import HEALTHY
 from fake_plugin.faults.fault import WrongAnswer
-from fake_plugin.resources.resource import HEALTHY
 
 #: A device that no node has.
 UNKNOWN: Final = "gpulab-unknown-device"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fake_plugin.fleet.broken_rule import written_path
-from fake_plugin.fleet.plan import Share
+from fake_plugin.plan import Share
 
 _SHARED: Final = ".shared"
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
 from fake_plugin.fleet.nvidia_format import strangers_and_misfits
 from fake_plugin.fleet.offering import devices_of
-from fake_plugin.fleet.plan import Answering, Partitions, Share, Sharing, SharingStrategy
+from fake_plugin.plan import Answering, Partitions, Share, Sharing, SharingStrategy
 
 _STRATEGIES: Final[Mapping[str, SharingStrategy]] = {"timeSlicing": "time-slicing", "mps": "mps"}
 _PREFIX: Final = "nvidia.com/"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
-from fake_plugin.fleet.plan import (
+from fake_plugin.plan import (
     MOST_OF_A_CARD,
     IdStrategy,
     ListStrategy,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.plan import Share
 
 #: Neither numbers nor names depend on the node.
 _ANY_NODE = "node"

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from fake_plugin.fleet.broken_rule import BrokenRule, Path
-from fake_plugin.fleet.plan import MOST_OF_A_CARD, Partitions, Share
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.partition_rules import broken_card_rule, broken_node_rule
+from fake_plugin.plan import MOST_OF_A_CARD, Partitions, Share
 from fake_plugin.resources.naming import broken_rule
 
 #: The keys of a pool that say something of a model's cards.

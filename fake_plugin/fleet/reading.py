@@ -15,10 +15,10 @@ from fake_plugin.faults.fault import Fault
 from fake_plugin.files.mapping import Mapping
 from fake_plugin.fleet.faults import read_fault
 from fake_plugin.fleet.offering import devices_of
-from fake_plugin.fleet.plan import Flap, Plan, Share
 from fake_plugin.fleet.pool_rules import given_rules, share_rules
 from fake_plugin.fleet.script import read_flap, require_fit
 from fake_plugin.fleet.shares import HEALTH_POLICIES, read_load, read_share
+from fake_plugin.plan import Flap, Plan, Share
 
 _FIXED: Final = {"apiVersion": "gpu-lab/v1", "kind": "Fleet"}
 #: As Python writes a number, and short enough to be read as one.

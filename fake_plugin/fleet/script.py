@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from fake_plugin.files.mapping import Mapping
-from fake_plugin.fleet.plan import Flap, Share
 from fake_plugin.hardware.breakage import BECOMES, DOUBLE_BIT, SINGLE_BIT, Breakage, misfit
+from fake_plugin.plan import Flap, Share
 
 _KEYS: Final = ("at", "every", "node", "device", "becomes", "xid", "ecc", "code")
 _REASONS: Final = ("xid", "ecc", "code")

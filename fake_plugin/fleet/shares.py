@@ -5,7 +5,7 @@ from typing import Final, get_args
 
 from fake_plugin.files.mapping import Mapping
 from fake_plugin.fleet.accelerators import accelerator_of
-from fake_plugin.fleet.plan import (
+from fake_plugin.plan import (
     MOST_OF_A_CARD,
     Answering,
     Dialect,

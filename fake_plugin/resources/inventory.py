@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fake_plugin import events
 from fake_plugin.errors import NotReady, WrongUse, needing
-from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.board import Board, Ignores, usual
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.state import StateFile
 from fake_plugin.log import Sparingly, say
+from fake_plugin.plan import Plan, Share
 from fake_plugin.resources.list_size import refuse_too_long
 from fake_plugin.resources.numbering import card_at
 from fake_plugin.resources.resource import Resource

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share, Sharing
 from fake_plugin.hardware.card import Card
+from fake_plugin.plan import Share, Sharing
 from fake_plugin.resources.message_limit import MESSAGE_LIMIT
 from fake_plugin.resources.resource import listing_of
 from fake_plugin.vendors import vendor_of

@@ -1,7 +1,7 @@
 """Which card of a node is which: a pool's `index`-th card, as the node counts it."""
 
-from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.card import Card
+from fake_plugin.plan import Plan, Share
 from fake_plugin.vendors import vendor_of
 
 

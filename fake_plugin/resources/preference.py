@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from fake_plugin.resources.device import Device
+from fake_plugin.device import Device
 from fake_plugin.vendors.offer import Spread
 
 

@@ -2,15 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from fake_plugin.api.deviceplugin_pb2 import ListAndWatchResponse
+from fake_plugin.device import HEALTHY, UNHEALTHY, Device
 from fake_plugin.hardware.board import Board
-from fake_plugin.resources.device import Device
 from fake_plugin.vendors.offer import Offer
-
-HEALTHY: Final = "Healthy"
-UNHEALTHY: Final = "Unhealthy"
 
 
 class Listing(NamedTuple):

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from fake_plugin.fleet.plan import Flap
 from fake_plugin.hardware.script import Turn
+from fake_plugin.plan import Flap
 from fake_plugin.resources.inventory import Inventory
 
 

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from google.protobuf.message import Message
 
 from fake_plugin.api.deviceplugin_pb2 import ListAndWatchResponse
-from fake_plugin.resources.resource import HEALTHY
+from fake_plugin.device import HEALTHY
 from fake_plugin.shortening import cut
 
 Shown: TypeAlias = "str | int | float | bool | list[Shown] | dict[str, Shown] | None"

@@ -24,8 +24,8 @@ from fake_plugin.api.deviceplugin_pb2 import (
     PreStartContainerResponse,
 )
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginServicer
+from fake_plugin.device import Device
 from fake_plugin.log import Sparingly, say
-from fake_plugin.resources.device import Device
 from fake_plugin.resources.preference import choose
 from fake_plugin.resources.resource import Resource
 from fake_plugin.serving.streams import Streams

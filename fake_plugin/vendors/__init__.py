@@ -10,8 +10,8 @@ sharing, visible
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
+from fake_plugin.plan import Share
 from fake_plugin.vendors import amd, ascend, generic, nvidia
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place

@@ -24,10 +24,10 @@ from functools import partial
 from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
-from fake_plugin.fleet.plan import Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Share
 from fake_plugin.vendors import identity, pool_layout, sharing, visible
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place

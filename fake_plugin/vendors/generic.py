@@ -12,9 +12,9 @@ The files hold the resource's name, so those of two resources do not meet.
 from collections.abc import Sequence
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
-from fake_plugin.fleet.plan import Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.card import Card
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Share
 from fake_plugin.vendors import identity, pool_layout, visible
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
-from fake_plugin.resources.device import Device
+from fake_plugin.device import Device
 
 if TYPE_CHECKING:
     from fake_plugin.cdi.devices import CdiDevices

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card, Partition
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Share
 
 #: Makes the name of a card's `index`-th part.
 NamePart: TypeAlias = Callable[[Card, Profile, int], str]

@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
+from fake_plugin.device import Device
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share, Sharing
 from fake_plugin.hardware.card import Card
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Share, Sharing
 from fake_plugin.vendors.offer import Offer, Refused
 
 #: Makes the answer for some devices of the resource of that name.

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import DeviceSpec
+from fake_plugin.device import Device
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Answering, Share
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Answering, Share
 
 NULL: Final = "/dev/null"
 #: Has the devices of a container with one resource.

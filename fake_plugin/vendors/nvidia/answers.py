@@ -22,8 +22,8 @@ from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import CDIDevice, ContainerAllocateResponse, Mount
 from fake_plugin.cdi import names as cdi_names
-from fake_plugin.fleet.plan import Share
-from fake_plugin.resources.device import Device
+from fake_plugin.device import Device
+from fake_plugin.plan import Share
 from fake_plugin.vendors import visible
 from fake_plugin.vendors.nvidia.hardware import CONTROL_FILES, files_of
 from fake_plugin.vendors.nvidia.naming import CDI_CLASS, CDI_VENDOR, extras, name_of

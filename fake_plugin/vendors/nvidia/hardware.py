@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.gpu_instances import ids_of_parts
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Share
 from fake_plugin.vendors import identity, pool_layout
 
 #: The driver's own files, which any program needs beside its GPU's.

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from fake_plugin.fleet.plan import Answering
-from fake_plugin.resources.device import Device
+from fake_plugin.device import Device
+from fake_plugin.plan import Answering
 from fake_plugin.vendors.nvidia.hardware import index_of
 
 CDI_VENDOR: Final = "k8s.device-plugin.nvidia.com"

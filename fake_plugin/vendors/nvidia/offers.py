@@ -19,9 +19,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.card import Card
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Share
 from fake_plugin.vendors import pool_layout, sharing
 from fake_plugin.vendors.nvidia.answers import Answers
 from fake_plugin.vendors.nvidia.hardware import mig_name

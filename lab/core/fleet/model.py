@@ -6,8 +6,8 @@ from typing import Final
 
 from fake_plugin.faults.fault import Fault
 from fake_plugin.fleet.offering import devices_of
-from fake_plugin.fleet.plan import Answering, Dialect, Flap, Partitions, Share, Sharing
 from fake_plugin.hardware.accelerator import Accelerator
+from fake_plugin.plan import Answering, Dialect, Flap, Partitions, Share, Sharing
 from lab.core.errors import UsageError
 
 API_VERSION: Final = "gpu-lab/v1"

@@ -5,7 +5,9 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.config import JsonDict
 
-from fake_plugin.fleet.plan import (
+from fake_plugin.fleet.shares import MOST_PARTITIONS
+from fake_plugin.hardware.accelerator import Vendor
+from fake_plugin.plan import (
     MOST_OF_A_CARD,
     Dialect,
     IdStrategy,
@@ -14,8 +16,6 @@ from fake_plugin.fleet.plan import (
     ReplicaPolicy,
     SharingStrategy,
 )
-from fake_plugin.fleet.shares import MOST_PARTITIONS
-from fake_plugin.hardware.accelerator import Vendor
 from fake_plugin.resources.message_limit import MOST_DEVICES
 from lab.core.fleet.scalars import (
     MOST_NODES,

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from fake_plugin.files.mapping import Mapping
 from fake_plugin.fleet.faults import read_fault
-from fake_plugin.fleet.plan import Share
 from fake_plugin.fleet.script import read_flap
+from fake_plugin.plan import Share
 from lab.core.fleet.document import FaultEntry, FlapEntry, FleetDocument, HealthEntry
 from lab.core.fleet.explanation import explained
 from lab.core.fleet.findings import Finding, FleetError, KeyPath, shown

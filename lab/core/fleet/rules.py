@@ -8,8 +8,8 @@ from typing import Final
 from fake_plugin.faults.fault import Drop, Hang, Wrong
 from fake_plugin.faults.fault import misfit as misfit_of_call
 from fake_plugin.fleet.offering import devices_of
-from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.breakage import Breakage, Kind, misfit
+from fake_plugin.plan import Share
 from lab.core.counted import counted
 from lab.core.fleet.document import FaultEntry, FlapEntry
 from lab.core.fleet.findings import Finding, KeyPath, shown

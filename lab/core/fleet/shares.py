@@ -9,9 +9,9 @@ from fake_plugin.files.mapping import Mapping
 from fake_plugin.fleet.accelerators import spelled_out
 from fake_plugin.fleet.broken_rule import BrokenRule
 from fake_plugin.fleet.offering import devices_of, refuse_too_long
-from fake_plugin.fleet.plan import Share
 from fake_plugin.fleet.pool_rules import given_rules, share_rules
 from fake_plugin.fleet.shares import read_share
+from fake_plugin.plan import Share
 from lab.core.catalogue import catalogue, closest
 from lab.core.fleet.findings import Finding, FleetError, KeyPath, shown
 from lab.core.fleet.text import text_of

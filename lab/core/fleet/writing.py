@@ -5,7 +5,7 @@ from collections import Counter
 import yaml
 
 from fake_plugin.fleet.accelerators import spelled_out
-from fake_plugin.fleet.plan import Answering, Partitions, Sharing
+from fake_plugin.plan import Answering, Partitions, Sharing
 from lab.core.fleet import wording
 from lab.core.fleet.model import API_VERSION, KIND, Fleet, NodeFault, NodeFlap, Pool
 

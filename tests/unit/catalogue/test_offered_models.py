@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fake_plugin.cdi.names import broken_device_rule
-from fake_plugin.fleet.plan import Dialect, Partitions, Share, Sharing
 from fake_plugin.hardware.accelerator import Accelerator
+from fake_plugin.plan import Dialect, Partitions, Share, Sharing
 from fake_plugin.resources.naming import broken_rule
 from lab.core.catalogue import catalogue
 from tests.unit.fake_plugin.vendors.pools import cut, offers_of, pool

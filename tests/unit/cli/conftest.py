@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from fake_plugin.fleet.plan import Plan
+from fake_plugin.plan import Plan
 from lab.cluster.record import LabFolder, Record
 from lab.core.fleet import Fleet, Pool, dump_fleet
 from lab.harness import collection, series, venue

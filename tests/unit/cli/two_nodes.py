@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.accelerator import Accelerator
+from fake_plugin.plan import Share
 from lab.cli.main import run
 from tests.unit.stand_ins.plugin import Plugin
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.plan import Plan, Share
 from lab.cluster import reading
 from lab.cluster.client import Client, connect
 from lab.cluster.plugin.api import PluginApi

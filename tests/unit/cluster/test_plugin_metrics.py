@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.plan import Plan, Share
 from lab.cluster.plugin.metrics import Sample, samples
 from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.core.catalogue import catalogue

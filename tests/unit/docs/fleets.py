@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from fake_plugin.fleet.plan import Plan
 from fake_plugin.fleet.reading import read_plan
+from fake_plugin.plan import Plan
 from fake_plugin.smi import programs
 from fake_plugin.vendors.place import Place
 from lab.core.fleet import dump_fleet, load_fleet

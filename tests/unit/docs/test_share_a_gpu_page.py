@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from fake_plugin.fleet.plan import Plan
 from fake_plugin.metrics.endpoint import Endpoint
+from fake_plugin.plan import Plan
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.resources.preference import choose
 from fake_plugin.resources.resource import Resource

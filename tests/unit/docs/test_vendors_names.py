@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fake_plugin.fleet.plan import Share, Sharing
+from fake_plugin.plan import Share, Sharing
 from tests.unit.docs.pages import page
 from tests.unit.fake_plugin.vendors.pools import (
     ASCEND,

@@ -14,12 +14,12 @@ import pytest
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 from fake_plugin.config import Config
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.state import State, StateFile
+from fake_plugin.plan import Plan, Share
 from fake_plugin.plugin import Plugin
-from fake_plugin.resources.device import Device
 from fake_plugin.resources.resource import Resource
 from fake_plugin.serving.backoff import Pace
 from fake_plugin.serving.readiness import Readiness

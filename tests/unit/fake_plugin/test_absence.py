@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.plan import Share
 from fake_plugin.plugin import Plugin
 from lab.embedded.clock import VirtualClock
 from lab.embedded.kubelet.device_manager import DeviceManager

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.plan import Share
 from lab.embedded.kubelet.device_manager import DeviceManager
 from lab.embedded.kubelet.pod import Container, Pod
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin

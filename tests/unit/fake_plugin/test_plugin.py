@@ -3,8 +3,8 @@
 import pytest
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share
 from fake_plugin.hardware.card import Card
+from fake_plugin.plan import Share
 from fake_plugin.resources import list_size
 from fake_plugin.resources.message_limit import MESSAGE_LIMIT
 from lab.embedded.kubelet.device_manager import DeviceManager

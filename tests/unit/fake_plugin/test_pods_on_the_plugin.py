@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.plan import Share
 from lab.embedded.kubelet.containers import ContainerRecord
 from lab.embedded.kubelet.device_manager import DeviceManager
 from lab.embedded.kubelet.pod import Container, Pod

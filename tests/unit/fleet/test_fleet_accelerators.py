@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.fleet.plan import Answering, Sharing
 from fake_plugin.fleet.reading import read_plan
+from fake_plugin.plan import Answering, Sharing
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, FleetError, dump_fleet, load_fleet
 from lab.core.fleet.reading import read_text

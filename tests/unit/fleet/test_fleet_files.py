@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Device, ListAndWatchResponse
-from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.fleet.reading import read_plan
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.state import State, StateFile
+from fake_plugin.plan import Plan, Share
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.resources.message_limit import MOST_DEVICES
 from fake_plugin.vendors import generic

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from fake_plugin.faults.fault import CODES, Delay, Fail, Fault, Hang
-from fake_plugin.fleet.plan import Answering, Flap, Partitions, Sharing
 from fake_plugin.fleet.reading import read_plan
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.partition_rules import broken_card_rule
+from fake_plugin.plan import Answering, Flap, Partitions, Sharing
 from fake_plugin.resources.message_limit import MOST_DEVICES
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, FleetError, Pool, dump_fleet, load_fleet

@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.plan import Plan, Share
 from lab.cluster.client import Client
 from lab.cluster.plugin.node_plugin import NodePlugin
 from lab.cluster.record import LabFolder, Record

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from fake_plugin.faults.fault import Fault, Hang
-from fake_plugin.fleet.plan import Partitions
+from fake_plugin.plan import Partitions
 from lab.cluster.record import LabFolder, Record
 from lab.core.catalogue import catalogue
 from lab.core.fleet import Fleet, Pool

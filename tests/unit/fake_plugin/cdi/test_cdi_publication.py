@@ -9,7 +9,7 @@ import pytest
 from fake_plugin.cdi import rules
 from fake_plugin.cdi.found import MARK
 from fake_plugin.errors import NotReady, WrongUse
-from fake_plugin.fleet.plan import Plan, Share, Sharing
+from fake_plugin.plan import Plan, Share, Sharing
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.vendors.place import BARE, Place
 from tests.unit.fake_plugin.conftest import Said

@@ -18,10 +18,10 @@ from fake_plugin.control.refusal import Refusal
 from fake_plugin.control.routes import Routes
 from fake_plugin.control.server import ControlServer
 from fake_plugin.control.token import TokenFile
-from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.accelerator import Accelerator
 from fake_plugin.hardware.script import Script
 from fake_plugin.metrics.endpoint import Endpoint
+from fake_plugin.plan import Plan, Share
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.serving.interceptor import Switchboard
 from fake_plugin.serving.readiness import Readiness

@@ -7,9 +7,9 @@ import pytest
 
 from fake_plugin.control.health import MOST_FLAPS
 from fake_plugin.control.node import Node
-from fake_plugin.fleet.plan import Plan
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.script import Turn
+from fake_plugin.plan import Plan
 from tests.unit.fake_plugin.control.conftest import GPU, PLAIN, SHARES, Call, broken
 from tests.unit.waiting import wait_until
 

@@ -7,8 +7,8 @@ import pytest
 
 from fake_plugin.control import names
 from fake_plugin.control.refusal import Refusal
-from fake_plugin.fleet.plan import Plan
-from fake_plugin.resources.device import Device
+from fake_plugin.device import Device
+from fake_plugin.plan import Plan
 from fake_plugin.resources.inventory import Inventory
 from tests.unit.fake_plugin.vendors.pools import H100, cut, pool
 

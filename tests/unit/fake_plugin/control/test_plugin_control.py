@@ -15,8 +15,8 @@ import pytest
 from fake_plugin.config import Config
 from fake_plugin.control.server import AT_ONCE
 from fake_plugin.errors import NotReady, WrongUse
-from fake_plugin.fleet.plan import Flap, Plan, Share
 from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.plan import Flap, Plan, Share
 from fake_plugin.plugin import Plugin
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, TIMING, Said

@@ -7,7 +7,7 @@ import pytest
 
 from fake_plugin.config import Config
 from fake_plugin.faults.fault import Fault
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.plan import Plan, Share
 from fake_plugin.plugin import Plugin
 from fake_plugin.serving.timing import Timing
 from tests.unit.fake_plugin.conftest import RESOURCE, TIMING

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.fleet.reading import read_plan
+from fake_plugin.plan import Plan, Share
 
 MIG = [
     {"name": "1g.10gb", "most": 7, "compute": 1, "memory": 1},

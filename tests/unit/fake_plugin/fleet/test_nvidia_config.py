@@ -8,7 +8,7 @@ import yaml
 
 from fake_plugin.fleet.notices import Notice, notices_of
 from fake_plugin.fleet.offering import devices_of
-from fake_plugin.fleet.plan import Answering, Share, Sharing
+from fake_plugin.plan import Answering, Share, Sharing
 from fake_plugin.vendors import nvidia
 from fake_plugin.vendors.offer import Refused
 from tests.unit.fake_plugin.fleet.conftest import MODELS

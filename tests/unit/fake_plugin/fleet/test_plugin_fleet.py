@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share
 from fake_plugin.fleet.reading import read_plan
+from fake_plugin.plan import Share
 
 HEAD = "apiVersion: gpu-lab/v1\nkind: Fleet\n"
 POOL = "name: chapter, nodes: 2, resource: example.com/device, count: 2"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fake_plugin.fleet.accelerators import spelled_out
-from fake_plugin.fleet.plan import Answering, Partitions, Plan, Share, Sharing
 from fake_plugin.hardware.accelerator import Accelerator, Profile
+from fake_plugin.plan import Answering, Partitions, Plan, Share, Sharing
 from tests.unit.fake_plugin.fleet.conftest import MODELS
 
 MODEL = Accelerator(

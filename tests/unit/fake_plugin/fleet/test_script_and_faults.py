@@ -6,8 +6,8 @@ from typing import Any, Literal
 import pytest
 
 from fake_plugin.faults.fault import MOST_CHARACTERS, Delay, Drop, Effect, Fail, Fault, Hang, Wrong
-from fake_plugin.fleet.plan import Flap, Plan
 from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.plan import Flap, Plan
 from tests.unit.fake_plugin.fleet.conftest import MODELS
 
 FLAP = {"at": "30s", "node": "a-0", "device": 1, "becomes": "unhealthy"}

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.health_checks import HealthChecks
+from fake_plugin.plan import Plan, Share
 from fake_plugin.resources.inventory import Inventory
 from tests.unit.fake_plugin.vendors.pools import H100, MI300X, pool
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.accelerator import Accelerator, Profile
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.card import Card, Partition
 from fake_plugin.hardware.reading import Holder, Reading
 from fake_plugin.hardware.state import State, StateFile
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Plan, Share
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.resources.resource import Resource
 from fake_plugin.vendors import generic

@@ -7,10 +7,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from fake_plugin.api.deviceplugin_pb2 import Empty
-from fake_plugin.fleet.plan import Partitions, Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.metrics.endpoint import Endpoint
 from fake_plugin.metrics.style import Style
+from fake_plugin.plan import Partitions, Plan, Share, Sharing
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.serving.journal import Journal, Record
 from tests.unit.fake_plugin.metrics.fixtures import (

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from fake_plugin.device import Device
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.card import Card
 from fake_plugin.hardware.reading import Holder, Reading
 from fake_plugin.metrics.meter import Meter
 from fake_plugin.metrics.readings import take_readings
-from fake_plugin.resources.device import Device
 from tests.unit.fake_plugin.metrics.fixtures import (
     H100,
     NOW,

@@ -10,9 +10,9 @@ from threading import Event
 import pytest
 
 from fake_plugin.errors import NotReady
-from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.card import Card
+from fake_plugin.plan import Plan, Share, Sharing
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.resources.resource import Resource
 from fake_plugin.vendors import generic

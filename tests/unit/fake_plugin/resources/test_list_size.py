@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Plan, Share, Sharing
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.state import State, StateFile
+from fake_plugin.plan import Plan, Share, Sharing
 from fake_plugin.resources import list_size
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.resources.list_size import refuse_too_long

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fake_plugin.device import Device
 from fake_plugin.hardware.card import Card
-from fake_plugin.resources.device import Device
 from fake_plugin.resources.preference import choose
 from fake_plugin.vendors.offer import Spread
 

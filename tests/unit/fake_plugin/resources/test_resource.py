@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fake_plugin.device import Device
 from fake_plugin.hardware.accelerator import Profile
 from fake_plugin.hardware.board import Board
 from fake_plugin.hardware.breakage import Breakage
 from fake_plugin.hardware.card import Card, Partition
 from fake_plugin.hardware.state import State, StateFile
-from fake_plugin.resources.device import Device
 from fake_plugin.resources.resource import Resource, listing_of
 from fake_plugin.vendors import generic
 from fake_plugin.vendors.offer import Offer

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share
 from fake_plugin.fleet.reading import read_plan
+from fake_plugin.plan import Share
 from lab.core.fleet import FleetError, load_fleet
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import StartPlugin

@@ -10,8 +10,8 @@ import pytest
 
 from fake_plugin.api.deviceplugin_pb2 import Empty, PreStartContainerRequest
 from fake_plugin.api.deviceplugin_pb2_grpc import DevicePluginStub
-from fake_plugin.fleet.plan import Plan, Share
 from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.plan import Plan, Share
 from fake_plugin.resources.inventory import Inventory
 from fake_plugin.serving.interceptor import Switchboard
 from fake_plugin.serving.listener import Listener, target

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from hypothesis.strategies import sampled_from
 
 from fake_plugin.config import Config
-from fake_plugin.fleet.plan import Plan, Share
+from fake_plugin.plan import Plan, Share
 from fake_plugin.plugin import Plugin
 from lab.embedded.clock import RealClock
 from lab.embedded.kubelet.device_manager import DeviceManager

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.plan import Share
 from lab.embedded.kubelet.device_manager import DeviceManager
 from tests.unit.fake_plugin.conftest import RESOURCE, StartPlugin
 from tests.unit.fake_plugin.kubelet import (

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from fake_plugin.api.deviceplugin_pb2 import ContainerAllocateResponse
-from fake_plugin.fleet.plan import Answering, Partitions, PartitionStrategy, Share
 from fake_plugin.hardware.accelerator import Accelerator, Profile
 from fake_plugin.hardware.card import Card
+from fake_plugin.plan import Answering, Partitions, PartitionStrategy, Share
 from fake_plugin.vendors import vendor_of
 from fake_plugin.vendors.offer import Offer
 from fake_plugin.vendors.place import BARE, Place

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fake_plugin.fleet.plan import Share, Sharing
+from fake_plugin.plan import Share, Sharing
 from fake_plugin.vendors.place import HostMount, Place
 from tests.unit.fake_plugin.vendors.pools import (
     MI210,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share, Sharing
+from fake_plugin.plan import Share, Sharing
 from fake_plugin.vendors import ascend
 from fake_plugin.vendors.offer import Refused
 from fake_plugin.vendors.place import HostMount, Place

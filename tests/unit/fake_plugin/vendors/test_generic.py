@@ -1,8 +1,8 @@
 """IDs of generic devices, and what a container gets with them."""
 
-from fake_plugin.fleet.plan import Share
+from fake_plugin.device import Device
 from fake_plugin.hardware.card import Card
-from fake_plugin.resources.device import Device
+from fake_plugin.plan import Share
 from fake_plugin.vendors import generic, visible
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Share, Sharing
+from fake_plugin.plan import Share, Sharing
 from fake_plugin.vendors import nvidia
 from tests.unit.fake_plugin.vendors.pools import H100, cards_of, cut, listed, offers_of, pool, sizes
 

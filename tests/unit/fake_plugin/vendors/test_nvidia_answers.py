@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from fake_plugin.cdi.devices import specs_of
-from fake_plugin.fleet.plan import Share, Sharing
-from fake_plugin.resources.device import Device
+from fake_plugin.device import Device
+from fake_plugin.plan import Share, Sharing
 from fake_plugin.vendors.nvidia.cdi import cdi_devices
 from fake_plugin.vendors.offer import Refused
 from fake_plugin.vendors.place import HostMount, Place

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fake_plugin.fleet.plan import Share, Sharing
 from fake_plugin.hardware.breakage import Breakage
+from fake_plugin.plan import Share, Sharing
 from lab.embedded.clock import RealClock
 from lab.embedded.kubelet.device_manager import DeviceManager
 from lab.embedded.kubelet.node import Settings

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fake_plugin.cdi.names import broken_device_rule
 from fake_plugin.errors import WrongUse
-from fake_plugin.fleet.plan import Answering, Plan, Share, Sharing
 from fake_plugin.hardware.accelerator import Accelerator
+from fake_plugin.plan import Answering, Plan, Share, Sharing
 from fake_plugin.resources.naming import broken_rule
 from fake_plugin.resources.numbering import card_at
 from fake_plugin.vendors import vendor_of

@@ -1,8 +1,13 @@
 """What the kubelet is told of: a card, a part of one, or one of the replicas of either."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from fake_plugin.hardware.card import Card, Partition
+
+#: The words of the device plugin API for a device's health (constants.go).
+HEALTHY: Final = "Healthy"
+UNHEALTHY: Final = "Unhealthy"
 
 
 @dataclass(frozen=True, slots=True)
