@@ -56,5 +56,5 @@ def needing(path: Path, otherwise: str, remedy: str) -> Iterator[None]:
         yield
     except OSError as problem:
         raise NotReady(
-            otherwise, where=str(path), seen=problem.strerror or "", remedy=remedy
+            otherwise, where=str(path), seen=problem.strerror or str(problem), remedy=remedy
         ) from problem

@@ -124,6 +124,7 @@ def test_a_state_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(NotReady, match="the state of the hardware cannot be read") as caught:
         start(tmp_path)
     assert caught.value.where == str(tmp_path / "hardware.json")
+    assert caught.value.seen == "it is no regular file"
 
 
 def test_what_is_out_at_the_start_can_come_back(tmp_path: Path) -> None:
